@@ -1,0 +1,86 @@
+import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
+import type { Command, Reply } from "./rest-protocol.ts";
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** Redis cannot be reached, or did not answer in time; answered with 503. */
+export class RedisDown extends Error {}
+
+/** The one Redis connection under the front; it reconnects by itself and never queues while it is down. */
+export interface RedisConnection {
+  /** Runs commands in order, not atomically; errors of Redis are replies. Rejects with RedisDown. */
+  run(commands: Command[]): Promise<Reply[]>;
+  /** Runs commands between MULTI and EXEC; a discarded transaction is one error. Rejects with RedisDown. */
+  transaction(commands: Command[]): Promise<Reply[] | ErrorReply>;
+  /** Closes the connection; what is in flight rejects. */
+  close(): void;
+}
+
+/** Connects to `redis://` or `rediss://`; rejects when the first connection fails, naming the host but no password. */
+export async function connectRedis(url: string): Promise<RedisConnection> {
+  const client = createClient({
+    url,
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.NUMBER]: String } },
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (retries) => connected && Math.min(25 * 2 ** retries, 500),
+    },
+  });
+  let connected = false;
+  // Without a listener a lost connection would end the process; commands learn of it by their rejection.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } catch (cause) {
+    throw new Error(`cannot reach Redis at ${new URL(url).host}: ${reason(cause)}`, { cause });
+  }
+  connected = true;
+
+  const send = (commands: Command[]): Promise<Reply[]> => {
+    if (!client.isReady) throw new RedisDown("ERR the connection to Redis is down");
+    // One chain is written in one go, so no other request's command can come between MULTI and EXEC.
+    const chainId = Symbol("chain");
+    return Promise.all(commands.map((args) => client.sendCommand<Reply>(args, { chainId }).catch(asReply)));
+  };
+
+  return {
+    run: async (commands) => withDeadline(send(commands)),
+    async transaction(commands) {
+      const replies = await withDeadline(send([["MULTI"], ...commands, ["EXEC"]]));
+      const outcome = replies.at(-1);
+      if (Array.isArray(outcome)) return outcome;
+      const refused = replies.slice(1, -1).find((reply) => reply instanceof ErrorReply);
+      return new ErrorReply(`EXECABORT Transaction discarded: ${refused?.message ?? "no reason given"}`);
+    },
+    close: () => client.destroy(),
+  };
+}
+
+function asReply(error: unknown): ErrorReply {
+  if (error instanceof ErrorReply) return error;
+  throw new RedisDown(`ERR the connection to Redis was lost: ${reason(error)}`, { cause: error });
+}
+
+function reason(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return message || code || "unknown reason";
+}
+
+/** A stopped Redis keeps its connection open and answers nothing: the caller must still hear something. */
+async function withDeadline<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new RedisDown(`ERR Redis did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`);
+    timer = setTimeout(reject, ANSWER_TIMEOUT_MS, error);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Hono } from "hono";
+import { makeFleets } from "./fleets/fleets.ts";
+import { fleetRoutes } from "./fleets/routes.ts";
+import { docsPage } from "./http/docs.ts";
+import { openApi } from "./http/openapi.ts";
+import { type ServeOptions, serve } from "./http/serve.ts";
+import type { Ground } from "./redis/ground.ts";
+
+/** The whole coordinator: `fetch` answers, `scheduled` does what a cron does. */
+export interface App {
+  fetch: Hono["fetch"];
+  request: Hono["request"];
+  scheduled(): Promise<void>;
+}
+
+/** Wires the rooms over one store. The only place that knows them all. */
+export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+  const fleets = makeFleets(ground);
+  const operations = fleetRoutes(fleets);
+  const document = openApi(operations);
+  const app = serve(operations, { auth, log }, (pages) => {
+    pages.get("/healthz", (context) => context.json({ ok: true }));
+    pages.get("/openapi.json", (context) => context.json(document));
+    pages.get("/docs", (context) => context.html(docsPage(document)));
+  });
+  return {
+    fetch: app.fetch as Hono["fetch"],
+    request: app.request as Hono["request"],
+    scheduled: () => fleets.purgeAll(),
+  };
+}

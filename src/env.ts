@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { keyRecord } from "./http/auth.ts";
+
+const keys = z.string().transform((text, context) => {
+  try {
+    return z.array(keyRecord).parse(JSON.parse(text));
+  } catch (error) {
+    const where = error instanceof z.ZodError ? error.issues[0] : undefined;
+    const message = where ? `${where.path.join(".")}: ${where.message}` : "is not valid JSON";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  }
+});
+
+/** The bindings of the Worker. Secrets are set with `wrangler secret put`. */
+export const envSchema = z.object({
+  UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/ }),
+  UPSTASH_REDIS_REST_TOKEN: z.string().min(1),
+  /** JSON: a list of key records, as `scripts/key` prints them. */
+  FLEETGATE_KEYS: keys,
+  /** First part of every Redis key, so that several coordinators can share one database. */
+  FLEETGATE_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,32}$/)
+    .default("fg"),
+  /** Lock only a script's own keys on Upstash; `auto` looks at the host. */
+  FLEETGATE_KEY_LOCKING: z.enum(["auto", "on", "off"]).default("auto"),
+  LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
+});
+
+export type Env = z.output<typeof envSchema>;
+
+/** Checks the bindings. Throws an Error that names the wrong one, never its value. */
+export function parseEnv(bindings: unknown): Env {
+  const result = envSchema.safeParse(bindings);
+  if (result.success) return result.data;
+  const wrong = result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+  throw new Error(`the Worker's settings are wrong: ${wrong.join("; ")}`);
+}

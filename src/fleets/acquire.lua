@@ -1,0 +1,33 @@
+-- Grants a slot while busy < max(1, floor(ratio * live)), or finds the one this request already has.
+-- KEYS: members (zset)
+-- ARGV: now, ratio, open, asked, lease, expires_at, then any number of: former
+-- Reply: {outcome, lease, expires_at, live, busy}; outcome is granted, ended, denied or paused
+local members = KEYS[1]
+local now, ratio, open, asked = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', ARGV[4] == '1'
+local lease, expires_at = ARGV[5], tonumber(ARGV[6])
+
+local function repeated(id, found, live, busy)
+  local deadline = found - LEASE * 1e15
+  return { deadline > now and 'granted' or 'ended', id, deadline, live, busy }
+end
+
+local live, busy = 0, 0
+if open then
+  live, busy = count_live(members, READY, now), count_live(members, LEASE, now)
+end
+-- A request without ttl_ms may have been granted under an earlier default, which stands in the id.
+if #ARGV > 6 then
+  local found = scores_of(members, { unpack(ARGV, 7) })
+  for id, value in pairs(found) do
+    if value then return repeated(id, value, live, busy) end
+  end
+end
+local free = open and busy < capacity_of(live, ratio)
+if free and redis.call('ZADD', members, 'NX', score(LEASE, expires_at), lease) == 1 then
+  return { 'granted', lease, expires_at, live, busy + 1 }
+end
+if free or asked then
+  local value = tonumber(redis.call('ZSCORE', members, lease) or '')
+  if value then return repeated(lease, value, live, busy) end
+end
+return { open and 'denied' or 'paused', lease, 0, live, busy }

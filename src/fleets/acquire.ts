@@ -1,0 +1,100 @@
+import type * as z from "zod";
+import { Problem } from "../http/problem.ts";
+import { MAX_POLLS, pollPauseMs, retryAfterMs } from "../leases/backoff.ts";
+import { capacityOf, tenThousandths } from "../leases/bands.ts";
+import { leaseId, parseLeaseId } from "../leases/lease-id.ts";
+import type { Ground } from "../redis/ground.ts";
+import type { Configuration, Configurations } from "./configuration.ts";
+import type { Denials } from "./denials.ts";
+import type { AcquireAnswer, acquireBody } from "./schema.ts";
+import * as scripts from "./scripts.ts";
+
+type Body = z.output<typeof acquireBody>;
+type Denied = Extract<AcquireAnswer, { granted: false }>;
+
+export interface AcquireOptions extends Ground {
+  configurations: Configurations;
+  denials: Denials;
+}
+
+/**
+ * Asks for a slot, again and again up to `wait_ms`, at most 40 times; holds nothing while waiting.
+ * Throws `unknown-class`, and `request-ended` when the lease of this request has been released or has lapsed.
+ */
+export function makeAcquire({ store, keys, clock, configurations, denials }: AcquireOptions) {
+  return async function acquire(fleet: string, body: Body, signal: AbortSignal): Promise<AcquireAnswer> {
+    const until = clock.local() + body.wait_ms;
+    const request = body.request_id ?? crypto.randomUUID();
+    for (let poll = 1; ; poll++) {
+      const answer = await ask(fleet, body, request);
+      const left = until - clock.local();
+      if (answer.granted || left <= 0 || poll >= MAX_POLLS || signal.aborted) return answer;
+      await clock.sleep(Math.min(left, pollPauseMs(poll)), signal);
+    }
+  };
+
+  async function ask(fleet: string, body: Body, request: string): Promise<AcquireAnswer> {
+    const configuration = await configurations.of(fleet);
+    const { policy } = configuration;
+    const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
+    if (ratio === undefined) throw unknownClass(body.class, configuration);
+    const asked = body.request_id !== undefined;
+    const [lease, ...former] = leaseIds(body, request, configuration);
+    const remembered = denials.recall(fleet, body.class, asked ? lease : undefined);
+    if (policy.paused && !asked) return denied("paused", body);
+    if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
+
+    const epoch = denials.epoch(fleet);
+    const now = await clock.now();
+    const ttl = body.ttl_ms ?? policy.lease_ttl_ms;
+    const [outcome, id, expiresAt, live, busy] = await store.run(scripts.acquire, {
+      keys: keys.fleet(fleet),
+      args: {
+        now,
+        ratio: tenThousandths(ratio),
+        open: policy.paused ? 0 : 1,
+        asked: asked ? 1 : 0,
+        lease,
+        expires_at: now + ttl,
+      },
+      rest: former,
+    });
+    const counts = { live, busy, capacity: capacityOf(live, ratio) };
+    switch (outcome) {
+      case "granted": {
+        const ttl_ms = parseLeaseId(id)?.ttl_ms ?? ttl;
+        return { granted: true, lease: { id, class: body.class, ttl_ms, expires_at: expiresAt }, ...counts };
+      }
+      case "ended":
+        throw new Problem(
+          "request-ended",
+          "the lease of this request_id was released or has lapsed; use a new one",
+        );
+      case "paused":
+        return denied("paused", body);
+      case "denied":
+        denials.remember(fleet, body.class, lease, counts, epoch);
+        return denied("at_capacity", body, counts);
+    }
+  }
+}
+
+/** The lease this request makes, then those it may have made under an earlier default ttl. */
+function leaseIds(body: Body, request: string, configuration: Configuration): [string, ...string[]] {
+  const { cluster, pod, instance = "" } = body;
+  const idAt = (ttl_ms: number) => leaseId({ cluster, pod, instance, class: body.class, ttl_ms, request });
+  const repeatable = body.request_id !== undefined && body.ttl_ms === undefined;
+  const former = repeatable ? configuration.formerLeaseTtls : [];
+  return [idAt(body.ttl_ms ?? configuration.policy.lease_ttl_ms), ...former.map(idAt)];
+}
+
+function denied(reason: Denied["reason"], body: Body, counts: Partial<Denied> = {}): Denied {
+  return { granted: false, reason, retry_after_ms: retryAfterMs(body.attempt), ...counts };
+}
+
+function unknownClass(name: string, { policy }: Configuration): Problem {
+  const known = Object.keys(policy.classes).join(", ");
+  return new Problem("unknown-class", `the policy has no class ${name}; it has ${known}`, {
+    errors: [{ path: "class", message: `must be one of ${known}` }],
+  });
+}

@@ -1,0 +1,106 @@
+import type * as z from "zod";
+import { parseLeaseId } from "../leases/lease-id.ts";
+import type { Ground } from "../redis/ground.ts";
+import { makeAcquire } from "./acquire.ts";
+import { makeConfigurations } from "./configuration.ts";
+import { makeDenials } from "./denials.ts";
+import { makeHeartbeat } from "./heartbeat.ts";
+import { makeHousekeeping } from "./housekeeping.ts";
+import { makePods } from "./pods.ts";
+import type {
+  acquireBody,
+  DrainAnswer,
+  drainBody,
+  heartbeatBody,
+  heartbeatsBody,
+  LeaveAnswer,
+  leaveBody,
+  Policy,
+  ReleaseAnswer,
+} from "./schema.ts";
+import * as scripts from "./scripts.ts";
+import { makeStatus } from "./status.ts";
+
+export type Fleets = ReturnType<typeof makeFleets>;
+
+/** The brake: pods count themselves, and a slot is granted only while busy < max(1, floor(ratio · live)). */
+export function makeFleets(ground: Ground) {
+  const { store, keys, clock } = ground;
+  const configurations = makeConfigurations(ground);
+  const denials = makeDenials(clock);
+  const housekeeping = makeHousekeeping(ground);
+  const room = { ...ground, configurations, denials };
+  const beats = makeHeartbeat(room);
+  const acquire = makeAcquire(room);
+  const { status, list } = makeStatus(room);
+
+  return {
+    status,
+    list,
+    pods: makePods(ground),
+    purgeAll: housekeeping.purgeAll,
+    names: housekeeping.names,
+
+    async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
+      const answer = await beats.heartbeat(fleet, body);
+      housekeeping.noticed(fleet);
+      return answer;
+    },
+
+    async heartbeats(fleet: string, body: z.output<typeof heartbeatsBody>) {
+      const answer = await beats.heartbeats(fleet, body);
+      housekeeping.noticed(fleet);
+      return answer;
+    },
+
+    async acquire(fleet: string, body: z.output<typeof acquireBody>, signal: AbortSignal) {
+      const answer = await acquire(fleet, body, signal);
+      if (answer.granted) housekeeping.noticed(fleet);
+      return answer;
+    },
+
+    /** Ends leases by id, each on its own; one that is not live, or that we never made, is `missing`. */
+    async release(fleet: string, ids: readonly string[]): Promise<ReleaseAnswer> {
+      const ours = [...new Set(ids)].filter((id) => parseLeaseId(id) !== undefined);
+      const released = new Set<string>();
+      if (ours.length > 0) {
+        const now = await clock.now();
+        const ended = await store.run(scripts.release, {
+          keys: keys.fleet(fleet),
+          args: { now },
+          rest: ours,
+        });
+        for (const [at, id] of ours.entries()) if (ended[at] === 1) released.add(id);
+        denials.forget(fleet);
+      }
+      return { released: [...released], missing: [...new Set(ids)].filter((id) => !released.has(id)) };
+    },
+
+    /** Takes a pod out at once with every lease of its instance. */
+    async leave(fleet: string, body: z.output<typeof leaveBody>): Promise<LeaveAnswer> {
+      const { cluster, pod, instance = "" } = body;
+      const field = `${cluster}/${pod}`;
+      const args = { now: await clock.now(), field, instance, lease_prefix: `l/${field}/${instance}/` };
+      const [left, released] = await store.run(scripts.leave, { keys: keys.fleet(fleet), args });
+      denials.forget(fleet);
+      return { left: left === 1, released };
+    },
+
+    async policy(fleet: string): Promise<Policy> {
+      return (await configurations.read(fleet)).policy;
+    },
+
+    /** Replaces the policy; this isolate follows at once, others within 5 s. */
+    async setPolicy(fleet: string, policy: Policy): Promise<Policy> {
+      await configurations.replace(fleet, policy);
+      denials.forget(fleet);
+      housekeeping.noticed(fleet);
+      return policy;
+    },
+
+    /** Tells pods to drain for 24 h, or takes it back; pods hear it in their next beat. */
+    async drain(fleet: string, { drain, ...entry }: z.output<typeof drainBody>): Promise<DrainAnswer> {
+      return { draining: await configurations.drain(fleet, entry, drain) };
+    },
+  };
+}

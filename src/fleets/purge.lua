@@ -1,0 +1,43 @@
+-- Drops what has lapsed and is no longer asked about, at most `limit` of each kind, and renews the keys' lifetime.
+-- KEYS: members (zset), pods (hash)
+-- ARGV: now, limit, lease_memory_ms, pod_memory_ms, key_ttl_ms
+-- Reply: 1 when more may be left, else 0
+local members, pods = KEYS[1], KEYS[2]
+local now, limit, lease_memory_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local pod_memory_ms, key_ttl_ms = tonumber(ARGV[4]), ARGV[5]
+
+local more = 0
+local function lapsed(band, before)
+  local list = redis.call('ZRANGEBYSCORE', members, score(band, 0), score(band, before), 'LIMIT', 0, limit)
+  if #list == limit then more = 1 end
+  return list
+end
+local function drop(list)
+  in_chunks(list, 5000, function(...) redis.call('ZREM', members, ...) end)
+end
+
+drop(lapsed(LEASE, now - lease_memory_ms))
+drop(lapsed(REPLACED, now))
+for _, band in ipairs({ READY, STARTING, DRAINING }) do
+  local list, fields, seen = lapsed(band, now - pod_memory_ms), {}, {}
+  for _, member in ipairs(list) do
+    local field = string.match(member, '^%a/([^/]*/[^/]*)/')
+    if not seen[field] then fields[#fields + 1] = field end
+    seen[field] = string.match(member, '^%a/[^/]*/[^/]*/([^/]*)/')
+  end
+  -- The record may be a newer instance's by now, or the pod may be back in another state.
+  local gone = {}
+  in_chunks(fields, 5000, function(...)
+    local these = { ... }
+    for at, text in ipairs(redis.call('HMGET', pods, ...)) do
+      local record = read_record(text)
+      local same = record and record.instance == seen[these[at]] and BAND_OF[record.kind] == band
+      if same then gone[#gone + 1] = these[at] end
+    end
+  end)
+  drop(list)
+  in_chunks(gone, 5000, function(...) redis.call('HDEL', pods, ...) end)
+end
+redis.call('PEXPIRE', members, key_ttl_ms)
+redis.call('PEXPIRE', pods, key_ttl_ms)
+return more

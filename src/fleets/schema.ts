@@ -1,0 +1,170 @@
+import * as z from "zod";
+import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
+
+/** Who speaks: a pod of a cluster, in one run of its process. `instance` compares bytewise, greater is newer. */
+const identity = { cluster: name, pod: podName, instance: name.optional() };
+
+const labels = z
+  .record(z.string().min(1).max(63), z.string().max(256))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "must have at most 16 pairs" });
+
+const beat = {
+  slots: z.int().min(1).max(64).optional(),
+  state: z.enum(["ready", "starting", "draining"]).optional(),
+  leases: z.array(leaseId).max(100).optional(),
+};
+
+export const heartbeatBody = z.strictObject({ ...identity, ...beat, labels: labels.optional() });
+
+export const heartbeatsBody = z
+  .strictObject({
+    cluster: name,
+    pods: z
+      .array(z.strictObject({ pod: podName, instance: name.optional(), ...beat }))
+      .min(1)
+      .max(500),
+  })
+  .superRefine(({ pods }, context) => {
+    const leases = pods.reduce((sum, pod) => sum + (pod.leases?.length ?? 0), 0);
+    if (leases > 2_000)
+      context.addIssue({ code: "custom", path: ["pods"], message: "more than 2000 leases in all" });
+    const seen = new Set<string>();
+    for (const [index, { pod }] of pods.entries()) {
+      if (seen.has(pod))
+        context.addIssue({ code: "custom", path: ["pods", index, "pod"], message: "named twice" });
+      seen.add(pod);
+    }
+  });
+
+export const acquireBody = z.strictObject({
+  ...identity,
+  request_id: name.optional(),
+  class: name.default("normal"),
+  ttl_ms: durationMs.optional(),
+  wait_ms: waitMs.default(0),
+  attempt: attempt.default(0),
+});
+
+export const releaseBody = z.strictObject({ leases: z.array(leaseId).min(1).max(256) });
+
+export const leaveBody = z.strictObject(identity);
+
+export const drainBody = z.strictObject({
+  cluster: name.optional(),
+  pod: podName.optional(),
+  drain: z.boolean(),
+});
+
+/** A share of the live pods: 0.0001…1 with at most 4 decimals, so that it is a whole number of ten-thousandths. */
+const ratio = z
+  .number()
+  .min(0.0001)
+  .max(1)
+  .refine((value) => Math.round(value * 10_000) / 10_000 === value, {
+    error: "must have at most 4 decimals",
+  });
+
+export const policyBody = z.strictObject({
+  ttl_ms: durationMs.default(30_000),
+  heartbeat_ms: durationMs.default(10_000),
+  lease_ttl_ms: durationMs.default(30_000),
+  classes: z
+    .record(name, z.strictObject({ ratio }))
+    .refine((classes) => Object.hasOwn(classes, "normal"), { error: "must contain normal" })
+    .refine((classes) => Object.keys(classes).length <= 32, { error: "must have at most 32 classes" })
+    .default({ normal: { ratio: 0.8 }, high: { ratio: 1 } }),
+  paused: z.boolean().default(false),
+});
+
+/** Rules of a fleet, as stored and as answered. Durations in milliseconds. */
+export type Policy = z.output<typeof policyBody>;
+
+const count = z.int().min(0);
+const counts = { live: count, busy: count, capacity: count };
+const someCounts = { live: count.optional(), busy: count.optional(), capacity: count.optional() };
+
+export const heartbeatAnswer = z.object({
+  ttl_ms: z.int(),
+  next_heartbeat_ms: z.int(),
+  directive: z.enum(["run", "drain"]),
+  lost: z.array(z.string()),
+  ...someCounts,
+});
+
+export const heartbeatsAnswer = z.object({
+  ttl_ms: z.int(),
+  next_heartbeat_ms: z.int(),
+  lost: z.array(z.string()),
+  drain: z.array(z.string()),
+  stale: z.array(z.string()),
+});
+
+const lease = z.object({ id: z.string(), class: z.string(), ttl_ms: z.int(), expires_at: z.int() });
+
+export const acquireAnswer = z.discriminatedUnion("granted", [
+  z.object({ granted: z.literal(true), lease, ...counts }),
+  z.object({
+    granted: z.literal(false),
+    reason: z.enum(["at_capacity", "rate_limited", "paused"]),
+    retry_after_ms: z.int().min(1),
+    ...someCounts,
+  }),
+]);
+
+export const releaseAnswer = z.object({ released: z.array(z.string()), missing: z.array(z.string()) });
+
+export const leaveAnswer = z.object({ left: z.boolean(), released: z.array(z.string()) });
+
+export const fleetsAnswer = z.object({ fleets: z.array(z.object({ fleet: z.string(), ...counts })) });
+
+export const statusAnswer = z.object({
+  fleet: z.string(),
+  ...counts,
+  available: count,
+  headroom: count,
+  over_by: count,
+  starting: count,
+  draining: count,
+  classes: z.record(z.string(), z.object({ ratio: z.number(), capacity: count, available: count })),
+  clusters: z.record(z.string(), z.object({ live: count, busy: count })),
+  policy: policyBody,
+});
+
+export const podsAnswer = z.object({
+  pods: z.array(
+    z.object({
+      cluster: z.string(),
+      pod: z.string(),
+      instance: z.string().nullable(),
+      slots: count,
+      state: z.enum(["ready", "starting", "draining", "silent"]),
+      labels: z.record(z.string(), z.string()),
+      expires_in_ms: count,
+      leases: z.array(
+        z.object({ id: z.string(), class: z.string(), expires_in_ms: count, task: z.string().optional() }),
+      ),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
+export const drainAnswer = z.object({
+  draining: z.array(z.object({ cluster: z.string().optional(), pod: z.string().optional() })),
+});
+
+/** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */
+export type HeartbeatCall = z.input<typeof heartbeatBody>;
+export type HeartbeatAnswer = z.output<typeof heartbeatAnswer>;
+export type HeartbeatsCall = z.input<typeof heartbeatsBody>;
+export type HeartbeatsAnswer = z.output<typeof heartbeatsAnswer>;
+export type AcquireCall = z.input<typeof acquireBody>;
+export type AcquireAnswer = z.output<typeof acquireAnswer>;
+export type ReleaseAnswer = z.output<typeof releaseAnswer>;
+export type LeaveCall = z.input<typeof leaveBody>;
+export type LeaveAnswer = z.output<typeof leaveAnswer>;
+export type FleetsAnswer = z.output<typeof fleetsAnswer>;
+export type StatusAnswer = z.output<typeof statusAnswer>;
+export type PodsAnswer = z.output<typeof podsAnswer>;
+export type PolicyCall = z.input<typeof policyBody>;
+export type DrainCall = z.input<typeof drainBody>;
+export type DrainAnswer = z.output<typeof drainAnswer>;

@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { onMembers } from "../leases/bands.ts";
+import { defineScript } from "../redis/script.ts";
+import acquireLua from "./acquire.lua";
+import beatsLua from "./beats.lua";
+import configurationLua from "./configuration.lua";
+import drainLua from "./drain.lua";
+import heartbeatLua from "./heartbeat.lua";
+import leaveLua from "./leave.lua";
+import podsLua from "./pods.lua";
+import purgeLua from "./purge.lua";
+import recordLua from "./record.lua";
+import registerLua from "./register.lua";
+import releaseLua from "./release.lua";
+import setPolicyLua from "./set-policy.lua";
+import statusLua from "./status.lua";
+
+const int = z.int();
+const flag = z.union([z.literal(0), z.literal(1)]);
+const texts = z.array(z.string());
+const onPods = (source: string) => onMembers(`${recordLua}\n${source}`);
+
+export const heartbeat = defineScript({
+  name: "fleets.heartbeat",
+  source: onPods(`${beatsLua}\n${heartbeatLua}`),
+  keys: ["members", "pods"],
+  args: ["now", "expires_at", "pod_count"],
+  reply: z.tuple([z.array(int), z.array(int), z.array(int), int, int]),
+});
+
+export const acquire = defineScript({
+  name: "fleets.acquire",
+  source: onMembers(acquireLua),
+  keys: ["members"],
+  args: ["now", "ratio", "open", "asked", "lease", "expires_at"],
+  rest: ["former"],
+  reply: z.tuple([z.enum(["granted", "ended", "denied", "paused"]), z.string(), int, int, int]),
+});
+
+export const release = defineScript({
+  name: "fleets.release",
+  source: onMembers(releaseLua),
+  keys: ["members"],
+  args: ["now"],
+  rest: ["lease"],
+  reply: z.array(flag),
+});
+
+export const leave = defineScript({
+  name: "fleets.leave",
+  source: onPods(leaveLua),
+  keys: ["members", "pods"],
+  args: ["now", "field", "instance", "lease_prefix"],
+  reply: z.tuple([flag, texts]),
+});
+
+export const configuration = defineScript({
+  name: "fleets.configuration",
+  source: configurationLua,
+  keys: ["policy", "drain"],
+  args: ["now"],
+  reply: z.tuple([z.string(), texts]),
+});
+
+export const setPolicy = defineScript({
+  name: "fleets.set-policy",
+  source: setPolicyLua,
+  keys: ["policy"],
+  args: ["text"],
+  reply: z.literal("OK"),
+});
+
+export const drain = defineScript({
+  name: "fleets.drain",
+  source: drainLua,
+  keys: ["drain"],
+  args: ["now", "entry", "expires_at", "limit"],
+  reply: z.tuple([flag, texts]),
+});
+
+export const status = defineScript({
+  name: "fleets.status",
+  source: onMembers(statusLua),
+  keys: ["members"],
+  args: ["now"],
+  reply: z.tuple([int, int, int, int, z.array(z.tuple([z.string(), int, int]))]),
+});
+
+const deadlines = z.array(z.union([z.string(), int]));
+
+export const pods = defineScript({
+  name: "fleets.pods",
+  source: onMembers(podsLua),
+  keys: ["members", "pods"],
+  args: ["now", "after", "limit"],
+  reply: z.tuple([z.array(z.tuple([z.string(), z.string(), deadlines, deadlines])), flag]),
+});
+
+export const purge = defineScript({
+  name: "fleets.purge",
+  source: onPods(purgeLua),
+  keys: ["members", "pods"],
+  args: ["now", "limit", "lease_memory_ms", "pod_memory_ms", "key_ttl_ms"],
+  reply: flag,
+});
+
+export const register = defineScript({
+  name: "fleets.register",
+  source: registerLua,
+  keys: ["fleets"],
+  args: ["now", "silence_ms", "fleet"],
+  reply: z.literal("OK"),
+});

@@ -1,0 +1,24 @@
+-- Counts a fleet whole and by cluster.
+-- KEYS: members (zset)
+-- ARGV: now
+-- Reply: {live, busy, starting, draining, by cluster}; by cluster is a list of: cluster, live, busy
+local members, now = KEYS[1], tonumber(ARGV[1])
+local order, clusters = {}, {}
+
+local function tally(band, place)
+  local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(band, now), '(' .. score(band + 1, 0))
+  for _, member in ipairs(live) do
+    local name = string.match(member, '^%a/([^/]*)/')
+    local cluster = clusters[name]
+    if not cluster then
+      cluster = { name, 0, 0 }
+      clusters[name] = cluster
+      order[#order + 1] = cluster
+    end
+    cluster[place] = cluster[place] + 1
+  end
+  return #live
+end
+
+local live, busy = tally(READY, 2), tally(LEASE, 3)
+return { live, busy, count_live(members, STARTING, now), count_live(members, DRAINING, now), order }

@@ -1,0 +1,87 @@
+import * as z from "zod";
+import { capacityOf, liveRange } from "../leases/bands.ts";
+import { StoreFault } from "../redis/errors.ts";
+import type { Ground } from "../redis/ground.ts";
+import { BoundedMap } from "../redis/memory.ts";
+import { type Configurations, policyOf } from "./configuration.ts";
+import type { FleetsAnswer, Policy, StatusAnswer } from "./schema.ts";
+import * as scripts from "./scripts.ts";
+
+export interface StatusOptions extends Ground {
+  configurations: Configurations;
+}
+
+type Tally = [
+  live: number,
+  busy: number,
+  starting: number,
+  draining: number,
+  clusters: [string, number, number][],
+];
+
+/** Above this many members a status may be a second old (DESIGN 6). */
+const LARGE = 10_000;
+const LARGE_MEMORY_MS = 1_000;
+
+export function makeStatus({ store, keys, clock, configurations }: StatusOptions) {
+  const large = new BoundedMap<string, { tally: Tally; until: number }>(100);
+
+  async function tally(fleet: string): Promise<Tally> {
+    const known = large.get(fleet);
+    if (known && clock.local() < known.until) return known.tally;
+    const counted = await store.run(scripts.status, {
+      keys: keys.fleet(fleet),
+      args: { now: await clock.now() },
+    });
+    const [live, busy] = counted;
+    if (live + busy > LARGE) large.set(fleet, { tally: counted, until: clock.local() + LARGE_MEMORY_MS });
+    return counted;
+  }
+
+  return {
+    /** The whole picture of one fleet; zeros and the default policy for one never heard of. */
+    async status(fleet: string): Promise<StatusAnswer> {
+      const { policy } = await configurations.of(fleet);
+      const [live, busy, starting, draining, clusters] = await tally(fleet);
+      const classes = Object.entries(policy.classes).map(([name, { ratio }]) => {
+        const capacity = capacityOf(live, ratio);
+        return [name, { ratio, capacity, available: Math.max(0, capacity - busy) }] as const;
+      });
+      const capacity = normalCapacity(live, policy);
+      return {
+        fleet,
+        live,
+        busy,
+        capacity,
+        available: Math.max(0, capacity - busy),
+        headroom: Math.max(0, live - busy),
+        over_by: Math.max(0, busy - live),
+        starting,
+        draining,
+        classes: Object.fromEntries(classes),
+        clusters: Object.fromEntries(clusters.map(([name, live, busy]) => [name, { live, busy }])),
+        policy,
+      };
+    },
+
+    /** Counts of several fleets in one trip. */
+    async list(fleets: readonly string[]): Promise<FleetsAnswer> {
+      const now = await clock.now();
+      const reads = fleets.flatMap((fleet) => {
+        const { members, policy } = keys.fleet(fleet);
+        const live = { count: members, ...liveRange("ready", now) };
+        return [live, { count: members, ...liveRange("lease", now) }, { get: policy }];
+      });
+      const replies = await store.reads(reads, z.union([z.int(), z.string(), z.null()]));
+      const rows = fleets.map((fleet, at) => {
+        const [live, busy, text] = replies.slice(at * 3, at * 3 + 3);
+        if (typeof live !== "number" || typeof busy !== "number")
+          throw new StoreFault("ZCOUNT gave no number");
+        return { fleet, live, busy, capacity: normalCapacity(live, policyOf(String(text ?? ""))) };
+      });
+      return { fleets: rows.sort((one, other) => (one.fleet < other.fleet ? -1 : 1)) };
+    },
+  };
+}
+
+const normalCapacity = (live: number, { classes }: Policy) => capacityOf(live, classes.normal?.ratio ?? 1);

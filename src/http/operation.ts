@@ -1,0 +1,54 @@
+import type * as z from "zod";
+import type { Caller, Scope } from "./auth.ts";
+
+/** A checked call: path parameters, query and body in the shapes of the operation, and who calls. */
+export interface Call<Params, Query, Body> {
+  params: Params;
+  query: Query;
+  body: Body;
+  caller: Caller;
+  /** Aborts when the caller hung up. */
+  signal: AbortSignal;
+}
+
+/** An answer with its headers; `status` is the operation's own. */
+export interface Reply<Answer> {
+  body: Answer;
+  headers?: Record<string, string>;
+}
+
+/** One call of the wire: the schemas check it, the documentation is made from them, `handle` decides. */
+export interface Operation {
+  id: string;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** With parameters in braces, as OpenAPI writes them. */
+  path: string;
+  summary: string;
+  /** Any of these will do; `admin` always does. */
+  scopes: readonly Scope[];
+  params: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  answer: z.ZodType;
+  handle(call: Call<never, never, never>): Promise<Reply<unknown>>;
+}
+
+type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+/** Declares an operation; `handle` gets what the schemas give. */
+export function operation<
+  P extends z.ZodObject,
+  Q extends z.ZodObject,
+  B extends z.ZodType,
+  A extends z.ZodType,
+>(
+  definition: Omit<Operation, "params" | "query" | "body" | "answer" | "handle"> & {
+    params: P;
+    query?: Q;
+    body?: B;
+    answer: A;
+    handle(call: Call<Out<P>, Out<Q>, Out<B>>): Promise<Reply<z.output<A>>>;
+  },
+): Operation {
+  return definition as unknown as Operation;
+}

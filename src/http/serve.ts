@@ -1,0 +1,125 @@
+import type { Context } from "hono";
+import { Hono } from "hono";
+import * as z from "zod";
+import { StoreFault, StoreUnavailable } from "../redis/errors.ts";
+import type { Auth, Caller } from "./auth.ts";
+import { name } from "./fields.ts";
+import type { Log } from "./log.ts";
+import type { Operation } from "./operation.ts";
+import { Problem, problemResponse } from "./problem.ts";
+import { check, readJson } from "./validate.ts";
+
+export interface ServeOptions {
+  auth: Auth;
+  log: Log;
+}
+
+interface Trace {
+  id: string;
+  route: string;
+  caller?: string;
+}
+
+export type Env = { Variables: { trace: Trace } };
+
+/**
+ * Serves operations over HTTP: identifies, checks, answers, and turns every error into a problem.
+ * `addPages` adds what needs no key.
+ */
+export function serve(
+  operations: readonly Operation[],
+  { auth, log }: ServeOptions,
+  addPages: (app: Hono<Env>) => void,
+): Hono<Env> {
+  const app = new Hono<Env>({ strict: true });
+
+  app.use(async (context, next) => {
+    const started = Date.now();
+    const sent = name.safeParse(context.req.header("x-request-id"));
+    const trace: Trace = { id: sent.success ? sent.data : crypto.randomUUID(), route: "none" };
+    context.set("trace", trace);
+    await next();
+    context.header("x-request-id", trace.id);
+    const { status } = context.res;
+    const level = status >= 500 ? "error" : "info";
+    const { route, caller, id } = trace;
+    log({ level, message: "request", route, status, ms: Date.now() - started, caller, request_id: id });
+  });
+
+  const byPath = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1"));
+  for (const [path, group] of byPath) {
+    for (const one of group) app.on(one.method, path, (context) => answer(one, context, auth));
+    const allow = group.map(({ method }) => method);
+    app.all(path, () => {
+      const methods = allow.includes("GET") ? [...allow, "HEAD"] : allow;
+      const detail = `use ${methods.join(" or ")}`;
+      throw new Problem("method-not-allowed", detail, { headers: { allow: methods.join(", ") } });
+    });
+  }
+
+  addPages(app);
+  app.notFound((context) =>
+    problemResponse(new Problem("not-found", "no such path; see /openapi.json"), context.get("trace").id),
+  );
+  app.onError((error, context) => {
+    const { id, route } = context.get("trace");
+    const problem = problemOf(error);
+    if (problem.code === "internal" || problem.code === "store-unavailable") {
+      log({ level: "error", message: problem.code, route, cause: causeOf(error), request_id: id });
+    }
+    return problemResponse(problem, id);
+  });
+  return app;
+}
+
+async function answer(operation: Operation, context: Context<Env>, auth: Auth): Promise<Response> {
+  const trace = context.get("trace");
+  trace.route = operation.id;
+  const caller = await auth.identify(context.req.header("authorization"));
+  trace.caller = caller.id;
+  if (!caller.may(operation.scopes)) {
+    throw new Problem(
+      "wrong-scope",
+      `this call needs the scope ${[...operation.scopes, "admin"].join(" or ")}`,
+    );
+  }
+  const params = check(operation.params, context.req.param());
+  refuseForeign(caller, params);
+  const query = check(operation.query ?? NO_QUERY, context.req.query());
+  const body = operation.body ? check(operation.body, await readJson(context.req.raw)) : undefined;
+  const call = { params, query, body, caller, signal: context.req.raw.signal };
+  const reply = await operation.handle(call as never);
+  return context.json(reply.body as object, 200, reply.headers ?? {});
+}
+
+const NO_QUERY = z.strictObject({});
+
+function refuseForeign(caller: Caller, params: Record<string, unknown>): void {
+  for (const [param, kind] of [
+    ["fleet", "fleets"],
+    ["queue", "queues"],
+  ] as const) {
+    const touched = params[param];
+    if (typeof touched === "string" && !caller.mayTouch(kind, touched)) {
+      throw new Problem("not-yours", `this key may not touch the ${param} ${touched}`);
+    }
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable) {
+    return new Problem("store-unavailable", "the store did not answer; nothing was granted, try again", {
+      headers: { "retry-after": "1" },
+    });
+  }
+  if (error instanceof StoreFault) return new Problem("internal", error.message);
+  return new Problem("internal", "an unexpected error; its request id is in the log");
+}
+
+/** For the log: the kind of the error, with its text only where we wrote it. */
+function causeOf(error: unknown): string {
+  if (error instanceof StoreUnavailable || error instanceof StoreFault) return error.message;
+  if (!(error instanceof Error)) return "unknown";
+  return `${error.name} ${error.stack?.split("\n")[1]?.trim() ?? ""}`;
+}

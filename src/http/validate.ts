@@ -1,0 +1,65 @@
+import type * as z from "zod";
+import type { FieldError } from "../problems.ts";
+import { Problem } from "./problem.ts";
+
+/** The largest body of any call, in bytes. */
+export const MAX_BODY_BYTES = 1_048_576;
+
+/** Checks a value against its schema. Throws `invalid-request` that names every field refused. */
+export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.flatMap(fieldErrors).slice(0, 50);
+  const first = errors[0];
+  throw new Problem("invalid-request", first ? `${first.path}: ${first.message}` : "invalid", { errors });
+}
+
+function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      path: [...path, clip(key)].join("."),
+      message: "is not a known field",
+    }));
+  }
+  return [{ path: path.map(clip).join(".") || "body", message: issue.message }];
+}
+
+const clip = (key: string) => (key.length > 64 ? `${key.slice(0, 64)}…` : key);
+
+/** Reads a JSON body. Throws `too-large` without reading past the limit, `invalid-request` when it is no JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw Problem.field("content-type", "must be application/json");
+  }
+  const text = await readText(request);
+  if (text.trim() === "") throw Problem.field("body", "must be a JSON object, but is empty");
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw Problem.field("body", "is not valid JSON");
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (!request.body) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  let text = "";
+  let size = 0;
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      size += part.value.byteLength;
+      if (size > MAX_BODY_BYTES) throw tooLarge();
+      text += decoder.decode(part.value, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    reader.cancel().catch(() => undefined);
+    throw error instanceof TypeError ? Problem.field("body", "is not valid UTF-8") : error;
+  }
+}
+
+const tooLarge = () => new Problem("too-large", `the body is larger than ${MAX_BODY_BYTES} bytes`);

@@ -1,0 +1,49 @@
+-- What every script on a fleet's members shares: bands of scores, the order of instances, the gate.
+-- A member's score is band * 1e15 + deadline (ms); it is live while its deadline lies after now.
+local READY, LEASE, STARTING, DRAINING, REPLACED = 0, 1, 2, 3, 4
+local BAND_OF = { p = READY, s = STARTING, d = DRAINING }
+
+-- As text, since tostring would drop digits.
+local function score(band, deadline)
+  return string.format('%.0f', band * 1e15 + deadline)
+end
+
+local function is_live(value, band, now)
+  return value and value > band * 1e15 + now and value < (band + 1) * 1e15
+end
+
+local function count_live(members, band, now)
+  return redis.call('ZCOUNT', members, '(' .. score(band, now), '(' .. score(band + 1, 0))
+end
+
+local function capacity_of(live, ratio)
+  return math.max(1, math.floor(ratio * live / 10000))
+end
+
+-- Redis sets the collation from its locale, so < on strings is not bytewise everywhere.
+local function is_older(one, other)
+  for at = 1, math.min(#one, #other) do
+    local a, b = one:byte(at), other:byte(at)
+    if a ~= b then return a < b end
+  end
+  return #one < #other
+end
+
+-- Runs one command over a list of any length: unpack dies at 8,000.
+local function in_chunks(list, size, run)
+  for from = 1, #list, size do
+    run(unpack(list, from, math.min(from + size - 1, #list)))
+  end
+end
+
+-- The scores of many members, by member; false where there is none.
+local function scores_of(members, names)
+  local found, at = {}, 0
+  in_chunks(names, 7000, function(...)
+    for _, value in ipairs(redis.call('ZMSCORE', members, ...)) do
+      at = at + 1
+      found[names[at]] = tonumber(value or '') or false
+    end
+  end)
+  return found
+end

@@ -1,0 +1,18 @@
+import bands from "./bands.lua";
+
+/** The Lua text of a script on a fleet's members: what they share, then its own. */
+export const onMembers = (source: string): string => `${bands}\n${source}`;
+
+/** The scores between which members of a band are live after `now`, as ZCOUNT takes them. */
+export function liveRange(band: "ready" | "lease", now: number): { min: string; max: string } {
+  const base = band === "ready" ? 0 : 1e15;
+  return { min: `(${base + now}`, max: `(${base + 1e15}` };
+}
+
+/** A class's share as a whole number of ten-thousandths, so that floor(0.29 · 100) is 29. */
+export const tenThousandths = (ratio: number): number => Math.round(ratio * 10_000);
+
+/** Slots a class may hold at `live` pods: max(1, floor(ratio · live)); DESIGN 1.2. */
+export function capacityOf(live: number, ratio: number): number {
+  return Math.max(1, Math.floor((tenThousandths(ratio) * live) / 10_000));
+}

@@ -1,0 +1,126 @@
+import { Redis } from "@upstash/redis/cloudflare";
+import type * as z from "zod";
+import { isScriptError, StoreFault, StoreUnavailable, storeMessage } from "./errors.ts";
+import type { Script, ScriptCall } from "./script.ts";
+
+/** How to reach the store. `timeoutMs` bounds one trip (default 1,500 ms). */
+export interface StoreOptions {
+  url: string;
+  token: string;
+  timeoutMs?: number;
+  /** Send Upstash's first line for locking only the script's keys. Default: on for hosts under upstash.io. */
+  keyLocking?: boolean;
+}
+
+/** A plain read, for what needs no script; replies are checked against `reply`. */
+export type Read =
+  | { get: string }
+  | { count: string; min: string; max: string }
+  | { members: string; min: string; max: string };
+
+/** The one door to Redis. Every method throws StoreUnavailable (503) or StoreFault (500), nothing else. */
+export interface Store {
+  run<K extends string, A extends string, R>(script: Script<K, A, R>, call: ScriptCall<K, A>): Promise<R>;
+  /** Redis's TIME in epoch milliseconds. */
+  time(): Promise<number>;
+  /** Several plain reads in one trip; their keys may live in different slots. */
+  reads<R>(reads: readonly Read[], reply: z.ZodType<R>): Promise<R[]>;
+}
+
+type Bound = `(${number}`;
+
+// https://upstash.com/docs/redis: without this line a script takes the database's global lock.
+const KEY_LOCKING = "#!lua flags=allow-key-locking\n";
+
+/** Makes the store over the Upstash REST protocol; each call is one trip, repeated only on NOSCRIPT. */
+export function makeStore(options: StoreOptions): Store {
+  const { url, token, timeoutMs = 1_500 } = options;
+  const redis = new Redis({
+    url,
+    token,
+    automaticDeserialization: false,
+    enableAutoPipelining: false,
+    enableTelemetry: false,
+    readYourWrites: false,
+    responseEncoding: false,
+    retry: { retries: 0 },
+    // As a function: with a plain signal the SDK resolves an aborted call with null.
+    signal: () => AbortSignal.timeout(timeoutMs),
+  });
+  const keyLocking = options.keyLocking ?? new URL(url).hostname.endsWith(".upstash.io");
+  const texts = new Map<string, { source: string; sha: string }>();
+
+  async function textOf(script: { name: string; source: string }) {
+    const known = texts.get(script.name);
+    if (known) return known;
+    const source = keyLocking ? KEY_LOCKING + script.source : script.source;
+    const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(source));
+    const sha = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const text = { source, sha };
+    texts.set(script.name, text);
+    return text;
+  }
+
+  return {
+    async run(script, call) {
+      const { source, sha } = await textOf(script);
+      const keys = script.keys.map((key) => call.keys[key]);
+      const args = [...script.args.map((arg) => call.args[arg]), ...(call.rest ?? [])];
+      const raw = await trip(script, () =>
+        redis.evalsha(sha, keys, args).catch((error: unknown) => {
+          if (!storeMessage(error).startsWith("NOSCRIPT")) throw error;
+          return redis.eval(source, keys, args);
+        }),
+      );
+      const reply = script.reply.safeParse(raw);
+      if (!reply.success) throw new StoreFault(`script ${script.name} gave a reply of another shape`);
+      return reply.data;
+    },
+
+    async time() {
+      const [seconds, micros] = await trip({ name: "TIME" }, () => redis.time());
+      const ms = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+      if (!Number.isSafeInteger(ms) || ms <= 0) throw new StoreFault("TIME gave a reply of another shape");
+      return ms;
+    },
+
+    async reads(reads, reply) {
+      if (reads.length === 0) return [];
+      const pipeline = redis.pipeline();
+      for (const read of reads) {
+        if ("get" in read) pipeline.get(read.get);
+        else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
+        else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
+      }
+      const raw = await trip({ name: "reads" }, () => pipeline.exec<unknown[]>());
+      const replies = reply.array().length(reads.length).safeParse(raw);
+      if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
+      return replies.data;
+    },
+  };
+}
+
+async function trip<R>(what: { name: string; keys?: readonly string[] }, call: () => Promise<R>): Promise<R> {
+  let raw: R;
+  try {
+    raw = await call();
+  } catch (error) {
+    const message = storeMessage(error);
+    if (isScriptError(message)) {
+      const records = what.keys ? ` among the records ${what.keys.join(", ")}` : "";
+      throw new StoreFault(`${what.name} met a record of another type${records}`);
+    }
+    throw new StoreUnavailable(`${what.name}: ${kindOf(error, message)}`);
+  }
+  if (raw === undefined) throw new StoreUnavailable(`${what.name}: no result in the answer`);
+  return raw;
+}
+
+/** A word for the log. The message itself stays out: it may quote what we sent. */
+function kindOf(error: unknown, message: string): string {
+  const name = error instanceof Error ? error.name : "";
+  if (name === "TimeoutError" || name === "AbortError") return "timed out";
+  const code = /^([A-Z]{3,20}) /.exec(message)?.[1];
+  if (name === "UpstashError") return code ? `refused with ${code}` : "refused";
+  return name === "UpstashJSONParseError" ? "the answer is no JSON" : "unreachable";
+}

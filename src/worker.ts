@@ -1,0 +1,59 @@
+import { waitUntil } from "cloudflare:workers";
+import { type App, createApp } from "./app.ts";
+import { type Env, parseEnv } from "./env.ts";
+import { makeKeyAuth } from "./http/auth.ts";
+import { makeLog } from "./http/log.ts";
+import { makeClock } from "./redis/clock.ts";
+import { makeKeys } from "./redis/keys.ts";
+import { makeStore } from "./redis/store.ts";
+
+function build(env: Env): App {
+  const keyLocking = { auto: undefined, on: true, off: false }[env.FLEETGATE_KEY_LOCKING];
+  const store = makeStore({
+    url: env.UPSTASH_REDIS_REST_URL,
+    token: env.UPSTASH_REDIS_REST_TOKEN,
+    ...(keyLocking === undefined ? {} : { keyLocking }),
+  });
+  const defer = (work: Promise<unknown>) => waitUntil(work);
+  return createApp({
+    store,
+    keys: makeKeys(env.FLEETGATE_PREFIX),
+    clock: makeClock({ time: () => store.time(), defer }),
+    defer,
+    auth: makeKeyAuth(env.FLEETGATE_KEYS),
+    log: makeLog(env.LOG_LEVEL),
+  });
+}
+
+let app: App | undefined;
+
+/** Bindings do not change while an isolate lives, so the app is built once. */
+function theApp(bindings: unknown): App {
+  app ??= build(parseEnv(bindings));
+  return app;
+}
+
+export default {
+  fetch(request, bindings, context) {
+    try {
+      return theApp(bindings).fetch(request, {}, context);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : "the Worker cannot start";
+      console.error(JSON.stringify({ level: "error", message: detail }));
+      return Response.json(
+        {
+          type: "urn:fleetgate:problem:internal",
+          title: "Internal error",
+          status: 500,
+          detail,
+          code: "internal",
+        },
+        { status: 500, headers: { "content-type": "application/problem+json" } },
+      );
+    }
+  },
+
+  async scheduled(_event, bindings) {
+    await theApp(bindings).scheduled();
+  },
+} satisfies ExportedHandler;

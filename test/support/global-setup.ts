@@ -1,0 +1,32 @@
+/// <reference path="./provided.d.ts" />
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startRedisServer } from "../../scripts/lib/redis-server.ts";
+import { startRedisRest } from "../../scripts/redis-rest.ts";
+
+/**
+ * Starts before all tests, and ends afterwards, a private Redis with its REST front for everybody, and a second pair
+ * for the one file that counts commands and wipes the database.
+ */
+export default async function setup(project: TestProject) {
+  const dir = mkdtempSync(join(tmpdir(), "fleetgate-test-"));
+  const redis = await startRedisServer({ dir, cluster: true });
+  const restToken = randomBytes(16).toString("hex");
+  const rest = await startRedisRest({ redisUrl: redis.url, token: restToken });
+  project.provide("restUrl", rest.url);
+  project.provide("restToken", restToken);
+  project.provide("redisUrl", redis.url);
+  const alone = await startRedisServer({ dir: join(dir, "alone"), cluster: true });
+  const aloneRest = await startRedisRest({ redisUrl: alone.url, token: restToken });
+  project.provide("aloneUrl", aloneRest.url);
+  project.provide("adminKey", `fg_${randomBytes(32).toString("hex")}`);
+
+  return async () => {
+    await Promise.all([rest.close(), aloneRest.close()]);
+    await Promise.all([redis.stop(), alone.stop()]);
+    rmSync(dir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,14 @@
+import "vitest";
+
+declare module "vitest" {
+  /** What every test gets by `inject()`: the shared Redis (a one-node cluster) and the REST front before it. */
+  export interface ProvidedContext {
+    restUrl: string;
+    restToken: string;
+    redisUrl: string;
+    /** The REST front of a Redis that one test file has to itself: `test/lua/alone.test.ts`. Same token. */
+    aloneUrl: string;
+    /** A key with every scope, known to the Worker that runs the tests (`exports.default.fetch`). */
+    adminKey: string;
+  }
+}
