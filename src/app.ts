@@ -4,6 +4,8 @@ import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
 import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
+import { makeConfigurations } from "./leases/configuration.ts";
+import { makeDenials } from "./leases/denials.ts";
 import type { Ground } from "./redis/ground.ts";
 
 /** The whole coordinator: `fetch` answers, `scheduled` does what a cron does. */
@@ -15,7 +17,12 @@ export interface App {
 
 /** Wires the rooms over one store. The only place that knows them all. */
 export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
-  const fleets = makeFleets(ground);
+  const shared = {
+    ...ground,
+    configurations: makeConfigurations(ground),
+    denials: makeDenials(ground.clock),
+  };
+  const fleets = makeFleets(shared);
   const operations = fleetRoutes(fleets);
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {

@@ -2,10 +2,10 @@ import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
 import { MAX_POLLS, pollPauseMs, retryAfterMs } from "../leases/backoff.ts";
 import { capacityOf, tenThousandths } from "../leases/bands.ts";
+import type { Configuration, Configurations } from "../leases/configuration.ts";
+import type { Denials } from "../leases/denials.ts";
 import { leaseId, parseLeaseId } from "../leases/lease-id.ts";
 import type { Ground } from "../redis/ground.ts";
-import type { Configuration, Configurations } from "./configuration.ts";
-import type { Denials } from "./denials.ts";
 import type { AcquireAnswer, acquireBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 

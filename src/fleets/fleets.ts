@@ -1,9 +1,10 @@
 import type * as z from "zod";
+import type { Configurations } from "../leases/configuration.ts";
+import type { Denials } from "../leases/denials.ts";
 import { parseLeaseId } from "../leases/lease-id.ts";
+import type { Policy } from "../leases/policy.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
-import { makeConfigurations } from "./configuration.ts";
-import { makeDenials } from "./denials.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
 import { makeHousekeeping } from "./housekeeping.ts";
 import { makePods } from "./pods.ts";
@@ -15,21 +16,22 @@ import type {
   heartbeatsBody,
   LeaveAnswer,
   leaveBody,
-  Policy,
   ReleaseAnswer,
 } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 import { makeStatus } from "./status.ts";
 
+export interface FleetsOptions extends Ground {
+  configurations: Configurations;
+  denials: Denials;
+}
+
 export type Fleets = ReturnType<typeof makeFleets>;
 
 /** The brake: pods count themselves, and a slot is granted only while busy < max(1, floor(ratio · live)). */
-export function makeFleets(ground: Ground) {
-  const { store, keys, clock } = ground;
-  const configurations = makeConfigurations(ground);
-  const denials = makeDenials(clock);
-  const housekeeping = makeHousekeeping(ground);
-  const room = { ...ground, configurations, denials };
+export function makeFleets(room: FleetsOptions) {
+  const { store, keys, clock, configurations, denials } = room;
+  const housekeeping = makeHousekeeping(room);
   const beats = makeHeartbeat(room);
   const acquire = makeAcquire(room);
   const { status, list } = makeStatus(room);
@@ -37,7 +39,7 @@ export function makeFleets(ground: Ground) {
   return {
     status,
     list,
-    pods: makePods(ground),
+    pods: makePods(room),
     purgeAll: housekeeping.purgeAll,
     names: housekeeping.names,
 

@@ -1,12 +1,13 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
 import { capacityOf } from "../leases/bands.ts";
+import { type Configurations, isDraining } from "../leases/configuration.ts";
+import type { Denials } from "../leases/denials.ts";
 import { isHeldBy, parseLeaseId } from "../leases/lease-id.ts";
+import type { Policy } from "../leases/policy.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
-import { type Configurations, isDraining } from "./configuration.ts";
-import type { Denials } from "./denials.ts";
-import type { HeartbeatAnswer, HeartbeatsAnswer, heartbeatBody, heartbeatsBody, Policy } from "./schema.ts";
+import type { HeartbeatAnswer, HeartbeatsAnswer, heartbeatBody, heartbeatsBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 
 export interface HeartbeatOptions extends Ground {

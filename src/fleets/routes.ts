@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { name, page } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
+import { policyBody } from "../leases/policy.ts";
 import type { Fleets } from "./fleets.ts";
 import * as wire from "./schema.ts";
 
@@ -112,7 +113,7 @@ export function fleetRoutes(fleets: Fleets): Operation[] {
       summary: "The rules of a fleet",
       scopes: ["read"],
       params,
-      answer: wire.policyBody,
+      answer: policyBody,
       handle: async ({ params }) => ({ body: await fleets.policy(params.fleet) }),
     }),
     operation({
@@ -122,8 +123,8 @@ export function fleetRoutes(fleets: Fleets): Operation[] {
       summary: "Replace the rules of a fleet; what is missing takes its default",
       scopes: ["admin"],
       params,
-      body: wire.policyBody,
-      answer: wire.policyBody,
+      body: policyBody,
+      answer: policyBody,
       handle: async ({ params, body }) => ({ body: await fleets.setPolicy(params.fleet, body) }),
     }),
     operation({

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
+import { policyBody } from "../leases/policy.ts";
 
 /** Who speaks: a pod of a cluster, in one run of its process. `instance` compares bytewise, greater is newer. */
 const identity = { cluster: name, pod: podName, instance: name.optional() };
@@ -54,30 +55,6 @@ export const drainBody = z.strictObject({
   pod: podName.optional(),
   drain: z.boolean(),
 });
-
-/** A share of the live pods: 0.0001…1 with at most 4 decimals, so that it is a whole number of ten-thousandths. */
-const ratio = z
-  .number()
-  .min(0.0001)
-  .max(1)
-  .refine((value) => Math.round(value * 10_000) / 10_000 === value, {
-    error: "must have at most 4 decimals",
-  });
-
-export const policyBody = z.strictObject({
-  ttl_ms: durationMs.default(30_000),
-  heartbeat_ms: durationMs.default(10_000),
-  lease_ttl_ms: durationMs.default(30_000),
-  classes: z
-    .record(name, z.strictObject({ ratio }))
-    .refine((classes) => Object.hasOwn(classes, "normal"), { error: "must contain normal" })
-    .refine((classes) => Object.keys(classes).length <= 32, { error: "must have at most 32 classes" })
-    .default({ normal: { ratio: 0.8 }, high: { ratio: 1 } }),
-  paused: z.boolean().default(false),
-});
-
-/** Rules of a fleet, as stored and as answered. Durations in milliseconds. */
-export type Policy = z.output<typeof policyBody>;
 
 const count = z.int().min(0);
 const counts = { live: count, busy: count, capacity: count };

@@ -3,8 +3,6 @@ import { onMembers } from "../leases/bands.ts";
 import { defineScript } from "../redis/script.ts";
 import acquireLua from "./acquire.lua";
 import beatsLua from "./beats.lua";
-import configurationLua from "./configuration.lua";
-import drainLua from "./drain.lua";
 import heartbeatLua from "./heartbeat.lua";
 import leaveLua from "./leave.lua";
 import podsLua from "./pods.lua";
@@ -12,7 +10,6 @@ import purgeLua from "./purge.lua";
 import recordLua from "./record.lua";
 import registerLua from "./register.lua";
 import releaseLua from "./release.lua";
-import setPolicyLua from "./set-policy.lua";
 import statusLua from "./status.lua";
 
 const int = z.int();
@@ -51,30 +48,6 @@ export const leave = defineScript({
   source: onPods(leaveLua),
   keys: ["members", "pods"],
   args: ["now", "field", "instance", "lease_prefix"],
-  reply: z.tuple([flag, texts]),
-});
-
-export const configuration = defineScript({
-  name: "fleets.configuration",
-  source: configurationLua,
-  keys: ["policy", "drain"],
-  args: ["now"],
-  reply: z.tuple([z.string(), texts]),
-});
-
-export const setPolicy = defineScript({
-  name: "fleets.set-policy",
-  source: setPolicyLua,
-  keys: ["policy"],
-  args: ["text"],
-  reply: z.literal("OK"),
-});
-
-export const drain = defineScript({
-  name: "fleets.drain",
-  source: drainLua,
-  keys: ["drain"],
-  args: ["now", "entry", "expires_at", "limit"],
   reply: z.tuple([flag, texts]),
 });
 

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { capacityOf, liveRange } from "../leases/bands.ts";
+import { type Configurations, policyOf } from "../leases/configuration.ts";
+import type { Policy } from "../leases/policy.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
-import { type Configurations, policyOf } from "./configuration.ts";
-import type { FleetsAnswer, Policy, StatusAnswer } from "./schema.ts";
+import type { FleetsAnswer, StatusAnswer } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 
 export interface StatusOptions extends Ground {

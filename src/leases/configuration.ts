@@ -3,7 +3,7 @@ import { Problem } from "../http/problem.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
-import { type Policy, policyBody } from "./schema.ts";
+import { DEFAULT_POLICY, type Policy, policyBody } from "./policy.ts";
 import * as scripts from "./scripts.ts";
 
 /** What an isolate keeps of a fleet for 5 s. `formerLeaseTtls` are the last defaults before the present one, in ms. */
@@ -34,9 +34,6 @@ const MAX_DRAINS = 1_000;
 const FORMER_TTLS = 3;
 
 const stored = z.object({ policy: policyBody, former_lease_ttls: z.array(z.int()) });
-
-/** The policy a fleet has until one is set. */
-export const DEFAULT_POLICY: Policy = policyBody.parse({});
 
 export function makeConfigurations({ store, keys, clock }: Ground): Configurations {
   const memory = new BoundedMap<string, { value: Configuration; until: number }>(2_000);

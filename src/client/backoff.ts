@@ -1,0 +1,38 @@
+const FIRST_MS = 200;
+const LONGEST_MS = 10_000;
+const LEAST_LEFT_MS = 50;
+
+const doubled = (failures: number) => Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 16));
+
+/** A hint of the server in milliseconds, made longer by up to a half so that those refused together part. */
+export function lengthen(hintMs: number): number {
+  return hintMs * (1 + Math.random() * 0.5);
+}
+
+/** A pace in milliseconds, made shorter by up to a fifth so that pods started together part. */
+export function shorten(paceMs: number): number {
+  return paceMs * (1 - Math.random() * 0.2);
+}
+
+/**
+ * Milliseconds to wait after the n-th failure in a row (n ≥ 1) with so many left: full jitter, but never sooner than
+ * the server's hint. Undefined when what is left is too short for another try.
+ */
+export function retryDelayMs(
+  failures: number,
+  hintMs: number | undefined,
+  leftMs: number,
+): number | undefined {
+  const backoff = Math.random() * Math.min(doubled(failures), leftMs);
+  const delayMs = hintMs === undefined ? backoff : Math.max(backoff, lengthen(hintMs));
+  return leftMs < LEAST_LEFT_MS || delayMs >= leftMs ? undefined : delayMs;
+}
+
+/**
+ * Milliseconds to the next beat after the n-th failure in a row (n ≥ 1), at most `paceMs`: a hint may not cost a
+ * lease. At least half the backoff is kept, so that a dead coordinator hears no more than two beats a pace.
+ */
+export function beatDelayMs(failures: number, hintMs: number | undefined, paceMs: number): number {
+  const backoff = Math.min(doubled(failures), paceMs) * (0.5 + Math.random() * 0.5);
+  return hintMs === undefined ? backoff : Math.min(paceMs, Math.max(backoff, lengthen(hintMs)));
+}

@@ -1,0 +1,45 @@
+import { type FleetsRoom, fleetsRoom } from "./fleets.ts";
+import { type ClientOptions, toSettings } from "./options.ts";
+import { createTransport } from "./transport.ts";
+
+export type {
+  AcquireAnswer,
+  AcquireCall,
+  DrainAnswer,
+  DrainCall,
+  FleetsAnswer,
+  HeartbeatAnswer,
+  HeartbeatCall,
+  HeartbeatsAnswer,
+  HeartbeatsCall,
+  LeaveAnswer,
+  LeaveCall,
+  PodsAnswer,
+  PolicyCall,
+  ReleaseAnswer,
+  StatusAnswer,
+} from "../fleets/schema.ts";
+// biome-ignore lint/performance/noBarrelFile: the one entry of the package; errors are tested with instanceof
+export * from "./errors.ts";
+export type { PodsCall, PolicyAnswer } from "./fleet-calls.ts";
+export type { Fleet } from "./fleets.ts";
+export type {
+  AcquireOptions,
+  JoinOptions,
+  Lease,
+  LeaveOutcome,
+  Pod,
+  PodState,
+  ReleaseOutcome,
+} from "./keeper/types.ts";
+export type { CallOptions, ClientOptions, FetchLike, OnUnavailable } from "./options.ts";
+
+/** Every call of a coordinator, room by room. */
+export interface Client extends FleetsRoom {}
+
+/** Makes a client of one coordinator; sends nothing by itself. Throws a TypeError on a url or key that cannot work. */
+export function createClient(options: ClientOptions): Client {
+  const settings = toSettings(options);
+  const send = createTransport(settings);
+  return { ...fleetsRoom(send, settings) };
+}

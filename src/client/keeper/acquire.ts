@@ -1,0 +1,166 @@
+import { lengthen, retryDelayMs } from "../backoff.ts";
+import { monotonicMs } from "../clock.ts";
+import { NotGrantedError, ProblemError, UnavailableError } from "../errors.ts";
+import type { FleetCalls } from "../fleet-calls.ts";
+import { newRequestId } from "../ids.ts";
+import type { OnUnavailable } from "../options.ts";
+import { sleep } from "../timers.ts";
+import type { Grant } from "./lease.ts";
+import type { AcquireOptions, Identity } from "./types.ts";
+
+/** The longest the server waits for one call, in milliseconds. */
+const SERVER_WAIT_MS = 25_000;
+
+/** What asking for a slot needs of its pod. */
+export interface Asker {
+  calls: FleetCalls;
+  identity: Identity;
+  onUnavailable: OnUnavailable;
+  unavailableAfterMs: number;
+  timeoutMs: number;
+  /** Renews one lease now; the time it was sent on the monotonic clock, or undefined if the lease is lost. */
+  renew(id: string, signal: AbortSignal): Promise<number | undefined>;
+}
+
+/** One logical acquire: one request id and what is known of it. */
+interface Request {
+  id: string;
+  denials: number;
+  failures: number;
+  /** When the first try was sent that may have been granted without our hearing of it. */
+  unsureSince: number | undefined;
+  /** Since when nothing usable was heard. */
+  silentSince: number | undefined;
+}
+
+const newRequest = (id: string): Request => ({
+  id,
+  denials: 0,
+  failures: 0,
+  unsureSince: undefined,
+  silentSince: undefined,
+});
+
+/**
+ * Asks until granted, or until `waitMs` ends. Throws NotGrantedError, ProblemError, UnavailableError (closed) or the
+ * signal's reason; what a cut try may have taken is then given back, told to `abandoned` as a promise that never rejects.
+ */
+export async function waitForSlot(
+  asker: Asker,
+  options: AcquireOptions,
+  signal: AbortSignal,
+  abandoned: (givenBack: Promise<void>) => void,
+): Promise<Grant> {
+  const waitEnd = monotonicMs() + (options.waitMs ?? 0);
+  let request = newRequest(options.requestId ?? newRequestId());
+  try {
+    for (;;) {
+      const grant = await ask(asker, options, request, waitEnd, signal);
+      if (grant === "again") continue;
+      if (grant !== "ended") return grant;
+      // A caller's own id is asked again, to hear the coordinator's word on it.
+      request = newRequest(options.requestId ?? newRequestId());
+    }
+  } catch (error) {
+    if (signal.aborted && request.unsureSince !== undefined) abandoned(giveBack(asker, options, request));
+    throw error;
+  }
+}
+
+/** One try and what follows from it; "ended" asks for a new request id, since this one's lease came and went unheard. */
+async function ask(
+  asker: Asker,
+  options: AcquireOptions,
+  request: Request,
+  waitEnd: number,
+  signal: AbortSignal,
+): Promise<Grant | "again" | "ended"> {
+  const sentAt = monotonicMs();
+  // Once silence was met a short call tells sooner than a long one whether it is over.
+  const waitMs =
+    request.failures > 0 ? 0 : Math.round(Math.min(SERVER_WAIT_MS, Math.max(0, waitEnd - sentAt)));
+  const timeoutMs = Math.min(asker.timeoutMs, asker.unavailableAfterMs);
+  request.unsureSince ??= sentAt;
+  try {
+    const answer = await asker.calls.acquire(
+      { ...body(asker, options, request), wait_ms: waitMs },
+      { signal, timeoutMs, retry: false },
+    );
+    if (answer.granted) return await confirmed(asker, answer.lease, request, signal);
+    request.unsureSince = undefined;
+    request.silentSince = undefined;
+    request.failures = 0;
+    request.denials++;
+    const pauseMs = lengthen(answer.retry_after_ms);
+    if (monotonicMs() + pauseMs > waitEnd) throw new NotGrantedError(answer.reason, answer.retry_after_ms);
+    await sleep(pauseMs, signal);
+    return "again";
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof UnavailableError) {
+      request.silentSince ??= Math.min(monotonicMs(), sentAt + waitMs);
+      return afterSilence(asker, options, request, waitEnd, signal, error);
+    }
+    const mayBeOurs = request.failures > 0 && options.requestId === undefined;
+    if (mayBeOurs && error instanceof ProblemError && error.code === "request-ended") return "ended";
+    throw error;
+  }
+}
+
+async function afterSilence(
+  asker: Asker,
+  options: AcquireOptions,
+  request: Request,
+  waitEnd: number,
+  signal: AbortSignal,
+  error: UnavailableError,
+): Promise<Grant | "again"> {
+  request.failures++;
+  const open = asker.onUnavailable === "open";
+  const patience = (request.silentSince ?? 0) + asker.unavailableAfterMs;
+  const giveUpAt = open ? patience : Math.max(waitEnd, patience);
+  const pauseMs = retryDelayMs(request.failures, error.retryAfterMs, giveUpAt - monotonicMs());
+  if (pauseMs !== undefined) {
+    await sleep(pauseMs, signal);
+    return "again";
+  }
+  if (!open) throw new UnavailableError(request.failures, error);
+  return { id: null, ttlMs: null, deadline: null, class: options.class ?? "normal", requestId: request.id };
+}
+
+/**
+ * A lease lives from when it was granted, which is known only to lie after the first unheard try. One that may be
+ * old by now is renewed before it is given out, so that its holder starts with a whole ttl.
+ */
+async function confirmed(
+  asker: Asker,
+  lease: { id: string; class: string; ttl_ms: number },
+  request: Request,
+  signal: AbortSignal,
+): Promise<Grant | "ended"> {
+  const grant = { id: lease.id, class: lease.class, ttlMs: lease.ttl_ms, requestId: request.id };
+  const since = request.unsureSince ?? monotonicMs();
+  if (monotonicMs() - since < lease.ttl_ms / 3) return { ...grant, deadline: since + lease.ttl_ms };
+  const renewedAt = await asker.renew(lease.id, signal);
+  return renewedAt === undefined ? "ended" : { ...grant, deadline: renewedAt + lease.ttl_ms };
+}
+
+/** Asks once more under the same id and releases what it gets: only the coordinator knows if the cut try was granted. */
+async function giveBack(asker: Asker, options: AcquireOptions, request: Request): Promise<void> {
+  try {
+    const answer = await asker.calls.acquire(body(asker, options, request), { retry: false });
+    if (answer.granted) await asker.calls.release({ leases: [answer.lease.id] }, { retry: false });
+  } catch {
+    // It lapses by its ttl.
+  }
+}
+
+function body(asker: Asker, options: AcquireOptions, request: Request) {
+  return {
+    ...asker.identity,
+    request_id: request.id,
+    attempt: request.denials,
+    ...(options.class === undefined ? {} : { class: options.class }),
+    ...(options.ttlMs === undefined ? {} : { ttl_ms: options.ttlMs }),
+  };
+}

@@ -1,0 +1,52 @@
+import { linked, unlessAborted } from "./abort.ts";
+import { judge, type Outcome } from "./answer.ts";
+import type { Call } from "./call.ts";
+import type { Settings } from "./options.ts";
+
+/** Sends a call once and waits at most `timeoutMs` for the whole answer; throws only the caller's own abort reason. */
+export async function tryOnce(
+  settings: Settings,
+  call: Call,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  const ends = linked(signal);
+  const timer = setTimeout(
+    () => ends.abort(new Error(`no answer within ${Math.ceil(timeoutMs)} ms`)),
+    timeoutMs,
+  );
+  try {
+    const response = await unlessAborted(request(settings, call, ends.signal), ends.signal);
+    const text = await unlessAborted(response.text(), ends.signal);
+    return judge(call, response.status, response.headers, text);
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    return { kind: "failed", detail: describe(error).replaceAll(settings.key, "[key]") };
+  } finally {
+    clearTimeout(timer);
+    ends.unlink();
+  }
+}
+
+async function request(settings: Settings, call: Call, signal: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${settings.key}`,
+    accept: "application/json",
+  };
+  // "manual": a redirect would turn a POST into a GET, and could take the key elsewhere.
+  const init: RequestInit = { method: call.method, headers, signal, redirect: "manual" };
+  if (call.body !== undefined) {
+    headers["content-type"] = "application/json";
+    init.body = JSON.stringify(call.body);
+  }
+  const url = settings.url + call.path;
+  return settings.fetch === undefined ? fetch(url, init) : settings.fetch(url, init);
+}
+
+/** The words of an error and of its cause. The error itself is not kept, since it may hold the request's headers. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "the request failed";
+  const cause = error.cause as { code?: unknown; message?: unknown } | undefined;
+  const more = cause?.code ?? cause?.message;
+  return more === undefined ? error.message : `${error.message}: ${more}`;
+}

@@ -1,0 +1,29 @@
+import * as z from "zod";
+import { defineScript } from "../redis/script.ts";
+import configurationLua from "./configuration.lua";
+import drainLua from "./drain.lua";
+import setPolicyLua from "./set-policy.lua";
+
+export const configuration = defineScript({
+  name: "leases.configuration",
+  source: configurationLua,
+  keys: ["policy", "drain"],
+  args: ["now"],
+  reply: z.tuple([z.string(), z.array(z.string())]),
+});
+
+export const setPolicy = defineScript({
+  name: "leases.set-policy",
+  source: setPolicyLua,
+  keys: ["policy"],
+  args: ["text"],
+  reply: z.literal("OK"),
+});
+
+export const drain = defineScript({
+  name: "leases.drain",
+  source: drainLua,
+  keys: ["drain"],
+  args: ["now", "entry", "expires_at", "limit"],
+  reply: z.tuple([z.union([z.literal(0), z.literal(1)]), z.array(z.string())]),
+});
