@@ -6,6 +6,8 @@ import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
+import { makeQueues } from "./queues/queues.ts";
+import { queueRoutes } from "./queues/routes.ts";
 import type { Ground } from "./redis/ground.ts";
 
 /** The whole coordinator: `fetch` answers, `scheduled` does what a cron does. */
@@ -22,8 +24,9 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
     configurations: makeConfigurations(ground),
     denials: makeDenials(ground.clock),
   };
-  const fleets = makeFleets(shared);
-  const operations = fleetRoutes(fleets);
+  const queues = makeQueues(shared);
+  const fleets = makeFleets({ ...shared, handBack: queues.handBack });
+  const operations = [...fleetRoutes(fleets), ...queueRoutes(queues)];
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
@@ -33,6 +36,9 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   return {
     fetch: app.fetch as Hono["fetch"],
     request: app.request as Hono["request"],
-    scheduled: () => fleets.purgeAll(),
+    async scheduled() {
+      await queues.sweepAll();
+      await fleets.purgeAll();
+    },
   };
 }

@@ -5,6 +5,7 @@ import type { LogLine } from "../../src/http/log.ts";
 import type { Clock } from "../../src/redis/clock.ts";
 import { makeKeys } from "../../src/redis/keys.ts";
 import { makeStore } from "../../src/redis/store.ts";
+import { type Fault, type FaultLane, type FaultyKey, faultLane } from "./faults.ts";
 
 /** An answer as a test reads it. */
 export interface Heard {
@@ -17,6 +18,8 @@ export interface Heard {
 export interface WorldOptions {
   /** Front to use instead of the shared one. */
   restUrl?: string;
+  /** Where only the coordinator finds its store, when that is not `restUrl`: a lane of `faultLane()`. */
+  storeUrl?: string;
   prefix?: string;
   /** Start of the world's clock. */
   now?: number;
@@ -47,7 +50,7 @@ export class World {
       },
     };
     this.app = createApp({
-      store: makeStore({ url: this.restUrl, token: inject("restToken"), timeoutMs }),
+      store: makeStore({ url: options.storeUrl ?? this.restUrl, token: inject("restToken"), timeoutMs }),
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
@@ -67,6 +70,12 @@ export class World {
   /** Another isolate: memory of its own over the same Redis and the same clock. */
   isolate(options: WorldOptions = {}): World {
     return new World({ ...this.#options, ...options, prefix: this.prefix }, this.#time);
+  }
+
+  /** Another isolate, whose store misbehaves; `suffix` names the one kind of key that meets the fault. */
+  faulty(fault: Fault, suffix?: FaultyKey): { lane: FaultLane; isolate: World } {
+    const lane = faultLane(fault, suffix);
+    return { lane, isolate: this.isolate({ storeUrl: lane.storeUrl }) };
   }
 
   /** Time passes. */
