@@ -27,11 +27,16 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const operations = [...fleetRoutes(fleets), ...queueRoutes(queues)];
-  const document = openApi(operations);
+  // Made when first asked for: it takes longer than any call may on the free plan.
+  let made: ReturnType<typeof openApi> | undefined;
+  const document = () => {
+    made ??= openApi(operations);
+    return made;
+  };
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
-    pages.get("/openapi.json", (context) => context.json(document));
-    pages.get("/docs", (context) => context.html(docsPage(document)));
+    pages.get("/openapi.json", (context) => context.json(document()));
+    pages.get("/docs", (context) => context.html(docsPage(document())));
   });
   return {
     fetch: app.fetch as Hono["fetch"],
