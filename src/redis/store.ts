@@ -36,6 +36,7 @@ const KEY_LOCKING = "#!lua flags=allow-key-locking\n";
 /** Makes the store over the Upstash REST protocol; each call is one trip, repeated only on NOSCRIPT. */
 export function makeStore(options: StoreOptions): Store {
   const { url, token, timeoutMs = 1_500 } = options;
+  let sending: AbortSignal | undefined;
   const redis = new Redis({
     url,
     token,
@@ -45,8 +46,8 @@ export function makeStore(options: StoreOptions): Store {
     readYourWrites: false,
     responseEncoding: false,
     retry: { retries: 0 },
-    // As a function: with a plain signal the SDK resolves an aborted call with null.
-    signal: () => AbortSignal.timeout(timeoutMs),
+    // As a function: with a plain signal the SDK resolves an aborted call with null. It is called as a call is sent.
+    signal: () => sending ?? AbortSignal.timeout(timeoutMs),
   });
   const keyLocking = options.keyLocking ?? new URL(url).hostname.endsWith(".upstash.io");
   const texts = new Map<string, { source: string; sha: string }>();
@@ -62,15 +63,29 @@ export function makeStore(options: StoreOptions): Store {
     return text;
   }
 
+  /** Sends with a timer that ends with the answer: the runtime has room for 10,000, and each that fires costs. */
+  async function timed<R>(send: () => Promise<R>): Promise<R> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException("too late", "TimeoutError")), timeoutMs);
+    try {
+      sending = late.signal;
+      const answer = send();
+      sending = undefined;
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   return {
     async run(script, call) {
       const { source, sha } = await textOf(script);
       const keys = [...script.keys.map((key) => call.keys[key]), ...(call.restKeys ?? [])];
       const args = [...script.args.map((arg) => call.args[arg]), ...(call.rest ?? [])];
       const raw = await trip(script, () =>
-        redis.evalsha(sha, keys, args).catch((error: unknown) => {
+        timed(() => redis.evalsha(sha, keys, args)).catch((error: unknown) => {
           if (!storeMessage(error).startsWith("NOSCRIPT")) throw error;
-          return redis.eval(source, keys, args);
+          return timed(() => redis.eval(source, keys, args));
         }),
       );
       const reply = script.reply.safeParse(raw);
@@ -79,7 +94,7 @@ export function makeStore(options: StoreOptions): Store {
     },
 
     async time() {
-      const [seconds, micros] = await trip({ name: "TIME" }, () => redis.time());
+      const [seconds, micros] = await trip({ name: "TIME" }, () => timed(() => redis.time()));
       const ms = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
       if (!Number.isSafeInteger(ms) || ms <= 0) throw new StoreFault("TIME gave a reply of another shape");
       return ms;
@@ -94,7 +109,9 @@ export function makeStore(options: StoreOptions): Store {
         else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
         else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
       }
-      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () => pipeline.exec<unknown[]>());
+      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () =>
+        timed(() => pipeline.exec<unknown[]>()),
+      );
       const replies = reply.array().length(reads.length).safeParse(raw);
       if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
       return replies.data;

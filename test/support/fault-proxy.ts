@@ -98,6 +98,8 @@ export async function startFaultProxy(restUrl: string) {
     if (!act) return reply(response, 404, jsonError(`ERR no fault ${fault}`));
     await act(askOf(lane, text, () => forward(`${restUrl}/${path}`, request, text), response));
   });
+  // A client that reuses an idle connection just as it closes sees a failed call: so let the client close first.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
