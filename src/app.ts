@@ -6,6 +6,9 @@ import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
+import { makeLimits } from "./limits/limits.ts";
+import { limitRoutes } from "./limits/routes.ts";
+import { makeRates } from "./rates/rates.ts";
 import type { Ground } from "./redis/ground.ts";
 
 /** The whole coordinator: `fetch` answers, `scheduled` does what a cron does. */
@@ -21,9 +24,11 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
     ...ground,
     configurations: makeConfigurations(ground),
     denials: makeDenials(ground.clock),
+    rates: makeRates(ground),
   };
   const fleets = makeFleets(shared);
-  const operations = fleetRoutes(fleets);
+  const limits = makeLimits(shared);
+  const operations = [...fleetRoutes(fleets), ...limitRoutes(limits)];
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));

@@ -6,8 +6,25 @@ export interface FleetKeys {
   drain: string;
 }
 
+/** The Redis keys of one limit's configuration; its buckets live apart, each with its own tag. */
+export interface LimitKeys {
+  configuration: string;
+  /** The rate an adapting limit has come to. */
+  pace: string;
+}
+
+/** The Redis keys of one bucket: a limit's key, by the hash of its text, and one request on it. */
+export interface BucketKeys {
+  bucket: string;
+  request: string;
+}
+
 /** Every Redis key the product uses. */
 export interface Keys {
+  limit(limit: string): LimitKeys;
+  bucket(limit: string, hash: string, request?: string): BucketKeys;
+  /** The names of limits that adapt. */
+  adapting: string;
   fleet(fleet: string): FleetKeys;
   /** The registry of fleet names. */
   fleets: string;
@@ -26,5 +43,14 @@ export function makeKeys(prefix: string): Keys {
       drain: `${prefix}:{fleet:${fleet}}:drain`,
     }),
     fleets: `${prefix}:fleets`,
+    limit: (limit) => ({
+      configuration: `${prefix}:{limit:${limit}}:configuration`,
+      pace: `${prefix}:{limit:${limit}}:pace`,
+    }),
+    bucket: (limit, hash, request = "") => ({
+      bucket: `${prefix}:{limit:${limit}/${hash}}:bucket`,
+      request: `${prefix}:{limit:${limit}/${hash}}:request:${request}`,
+    }),
+    adapting: `${prefix}:adapting`,
   };
 }

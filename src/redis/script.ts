@@ -5,6 +5,8 @@ export interface Script<Key extends string, Arg extends string, Reply> {
   name: string;
   source: string;
   keys: readonly Key[];
+  /** The names of one group of the repeated keys that follow `keys`, where the script takes any. */
+  restKeys?: readonly string[];
   args: readonly Arg[];
   /** The names of one group of the repeated arguments that follow `args`, where the script takes any. */
   rest?: readonly string[];
@@ -14,6 +16,7 @@ export interface Script<Key extends string, Arg extends string, Reply> {
 /** Values for one run: every key and argument of the script by its name, and the repeated ones flat. */
 export interface ScriptCall<Key extends string, Arg extends string> {
   keys: Readonly<Record<Key, string>>;
+  restKeys?: readonly string[];
   args: Readonly<Record<Arg, string | number>>;
   rest?: readonly (string | number)[];
 }

@@ -1,0 +1,16 @@
+import * as z from "zod";
+import { defineScript } from "../redis/script.ts";
+import bucketLua from "./bucket.lua";
+import configurationLua from "./configuration.lua";
+import limitLua from "./limit.lua";
+
+/** The Lua text of a script on buckets: what they share, then its own. */
+export const onBuckets = (source: string): string => `${bucketLua}\n${limitLua}\n${source}`;
+
+export const configuration = defineScript({
+  name: "rates.configuration",
+  source: configurationLua,
+  keys: ["configuration", "pace"],
+  args: [],
+  reply: z.tuple([z.string(), z.string()]),
+});
