@@ -13,7 +13,7 @@ if state ~= 'open' then return reply('repeated') end
 
 local more = limit.cost - tonumber(cost)
 -- A turn given back leaves a hole in a leaky bucket's line, and only the last in it can be stepped over.
-local last = place == string.format('%.0f/%.0f', bucket.level, bucket.since)
+local last = place == string.format('%.0f/%.17g', bucket.level, bucket.since)
 if more > 0 or bucket.kind == 't' or last then
   spend(bucket, more, now)
   write_bucket(KEYS[1], bucket, now)

@@ -29,7 +29,7 @@ for place, take in ipairs(takes) do
   if spent or bucket.changed then write_bucket(KEYS[place * 2 - 1], bucket, now) end
   if spent and request_ttl_ms ~= '0' then
     local text = { take.cost, take.turn_at, bucket.level, bucket.since }
-    redis.call('SET', KEYS[place * 2], string.format('%.0f %.0f %.0f/%.0f open', unpack(text)), 'PX',
+    redis.call('SET', KEYS[place * 2], string.format('%.0f %.0f %.0f/%.17g open', unpack(text)), 'PX',
       request_ttl_ms)
   end
   replies[place] = { take.outcome, math.max(0, balance_of(bucket, now)), math.max(0, take.turn_at - now),

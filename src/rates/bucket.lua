@@ -48,7 +48,7 @@ local function spend(bucket, cost, now)
 end
 
 local function write_bucket(key, bucket, now)
-  local text = string.format('%s %.0f %.0f %.0f %.17g %.0f', bucket.kind, bucket.level, bucket.since,
+  local text = string.format('%s %.0f %.17g %.0f %.17g %.17g', bucket.kind, bucket.level, bucket.since,
     bucket.capacity, bucket.rate, bucket.set_at)
   local ttl_ms = time_of(bucket, bucket.capacity, now) - now + SPARE_MS
   redis.call('SET', key, text, 'PX', string.format('%.0f', ttl_ms))

@@ -1,5 +1,6 @@
 -- A limit as it comes with a call, and the bucket it finds.
--- Its text is: cost, shadow, then its configurations, oldest first, each: kind, capacity, rate, set_at.
+-- Its text is: cost, shadow, then its configurations, oldest first, each: kind, capacity, rate, set_at; the
+-- fraction of set_at tells apart what was set in the same ms.
 local function read_limit(text)
   local cost, shadow, rest = string.match(text, '^(%S+) (%S+) (.*)$')
   local limit = { cost = tonumber(cost), shadow = shadow == '1', configurations = {} }
@@ -12,7 +13,7 @@ end
 
 -- The old bucket as it lives on under a newer configuration: nothing is given, promised turns stay promised.
 local function moved(old, to)
-  local at = math.max(to.set_at, old.since)
+  local at = math.max(math.floor(to.set_at), old.since)
   local balance = balance_of(old, at)
   local level = math.max(-to.capacity, math.min(to.capacity, balance))
   if old.kind == 'l' and to.kind == 'l' then
@@ -27,7 +28,7 @@ end
 local function bucket_at(text, limit, now)
   local first = limit.configurations[1]
   local stored = read_bucket(text, now)
-  local bucket = stored or { kind = first.kind, level = first.capacity, since = first.set_at,
+  local bucket = stored or { kind = first.kind, level = first.capacity, since = math.floor(first.set_at),
                              capacity = first.capacity, rate = first.rate, set_at = first.set_at }
   for _, configuration in ipairs(limit.configurations) do
     if configuration.set_at > bucket.set_at then bucket = moved(bucket, configuration) end

@@ -13,7 +13,7 @@ const version = z.object({
   kind: z.enum(["t", "l"]),
   capacity: z.number(),
   rate: z.number(),
-  set_at: z.int(),
+  set_at: z.number(),
 });
 export type Version = z.output<typeof version>;
 

@@ -77,7 +77,8 @@ test("each key has its own bucket, and any text is a key", async () => {
     expect((await limit.take({ key })).body.allowed).toBe(false);
     if (key !== "\u0000") expect((await limit.peek(key)).body.remaining).toBe(0);
   }
-  for (const key of ["", "x".repeat(1_025), "é".repeat(513)]) expect((await limit.take({ key })).status).toBe(400);
+  for (const key of ["", "x".repeat(1_025), "é".repeat(513)])
+    expect((await limit.take({ key })).status).toBe(400);
 });
 
 test("every key of a limit but its configuration has a lifetime, as long as the bucket takes to fill and a minute more", async () => {
@@ -86,7 +87,9 @@ test("every key of a limit but its configuration has a lifetime, as long as the 
   await limit.set({ capacity: 10, refill_per_s: 0.1 });
   await limit.take({ request_id: "r1", cost: 10 });
   const names = await world.redis<string[]>("KEYS", `${world.prefix}:*`);
-  const ttls = await Promise.all(names.map(async (name) => [name, await world.redis<number>("PTTL", name)] as const));
+  const ttls = await Promise.all(
+    names.map(async (name) => [name, await world.redis<number>("PTTL", name)] as const),
+  );
   const of = (end: RegExp) => ttls.find(([name]) => end.test(name))?.[1] ?? 0;
   expect(of(/:configuration$/)).toBe(-1);
   expect(of(/:bucket$/)).toBeGreaterThan(155_000);

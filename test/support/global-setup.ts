@@ -8,8 +8,8 @@ import { startRedisServer } from "../../scripts/lib/redis-server.ts";
 import { startRedisRest } from "../../scripts/redis-rest.ts";
 
 /**
- * Starts before all tests, and ends afterwards, a private Redis with its REST front for everybody, and a second pair
- * for the one file that counts commands and wipes the database.
+ * Starts before all tests, and ends afterwards, a private Redis with its REST front for everybody, a second pair
+ * for the one file that counts commands and wipes the database, and a third that is no cluster.
  */
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), "fleetgate-test-"));
@@ -22,11 +22,14 @@ export default async function setup(project: TestProject) {
   const alone = await startRedisServer({ dir: join(dir, "alone"), cluster: true });
   const aloneRest = await startRedisRest({ redisUrl: alone.url, token: restToken });
   project.provide("aloneUrl", aloneRest.url);
+  const plain = await startRedisServer({ dir: join(dir, "plain") });
+  const plainRest = await startRedisRest({ redisUrl: plain.url, token: restToken });
+  project.provide("plainUrl", plainRest.url);
   project.provide("adminKey", `fg_${randomBytes(32).toString("hex")}`);
 
   return async () => {
-    await Promise.all([rest.close(), aloneRest.close()]);
-    await Promise.all([redis.stop(), alone.stop()]);
+    await Promise.all([rest.close(), aloneRest.close(), plainRest.close()]);
+    await Promise.all([redis.stop(), alone.stop(), plain.stop()]);
     rmSync(dir, { recursive: true, force: true });
   };
 }

@@ -33,6 +33,7 @@ export class World {
   readonly app: App;
   readonly #options: WorldOptions;
   readonly #time: { now: number };
+  #cutOff = false;
 
   constructor(options: WorldOptions = {}, time = { now: options.now ?? 1_790_000_000_000 }) {
     this.#options = options;
@@ -46,8 +47,15 @@ export class World {
         time.now += ms;
       },
     };
+    const store = makeStore({ url: this.restUrl, token: inject("restToken"), timeoutMs });
+    const dead = makeStore({ url: "http://127.0.0.1:9", token: "none", timeoutMs });
+    const reached = () => (this.#cutOff ? dead : store);
     this.app = createApp({
-      store: makeStore({ url: this.restUrl, token: inject("restToken"), timeoutMs }),
+      store: {
+        run: (script, call) => reached().run(script, call),
+        time: () => reached().time(),
+        reads: (reads, reply) => reached().reads(reads, reply),
+      },
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
@@ -72,6 +80,11 @@ export class World {
   /** Time passes. */
   advance(ms: number): void {
     this.#time.now += ms;
+  }
+
+  /** From now on this isolate reaches no store; what it remembers stays. */
+  breakStore(): void {
+    this.#cutOff = true;
   }
 
   async call(method: string, path: string, body?: unknown, key = "admin-key"): Promise<Heard> {
