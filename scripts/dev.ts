@@ -17,6 +17,9 @@ and starts no Redis. Logs: worker.log and redis/redis.log in the data folder.
 const DATA = fileURLToPath(new URL("../.data", import.meta.url));
 const CRON_MS = 60_000;
 
+const giveUp = new AbortController();
+let isEnding = false;
+
 function readOptions() {
   const { values } = parseArgs({
     options: {
@@ -41,28 +44,30 @@ async function main() {
     fresh,
     appendonly: true,
     env: process.env,
+    signal: giveUp.signal,
     onDeath: (why) => end(starting, why),
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(starting));
   const stack = await starting;
+  if (isEnding) return;
   // Cloudflare's cron, more often: what the handler does is idempotent, and its errors are in the Worker's log.
   setInterval(() => stack.worker.scheduled().catch(() => {}), CRON_MS);
   console.log(`fleetgate ready url=${stack.url} key=${stack.key}`);
 }
-
-let isEnding = false;
 
 /** Ends all that was started, then this process: 0 when somebody asked for it, 1 when a part died. */
 async function end(starting: Promise<Stack>, why?: string) {
   if (isEnding) return;
   isEnding = true;
   if (why) console.error(`fleetgate dev: ${why}`);
+  giveUp.abort();
   const stack = await starting.catch(() => undefined);
   await stack?.stop();
   process.exit(why ? 1 : 0);
 }
 
 main().catch((error: Error) => {
-  if (!isEnding) console.error(`fleetgate dev: ${error.message}`);
-  process.exitCode = 1;
+  if (isEnding) return;
+  console.error(`fleetgate dev: ${error.message}`);
+  process.exit(1);
 });

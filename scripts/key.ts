@@ -27,7 +27,8 @@ function readOptions() {
 function names(option: string, list: string | undefined): string[] | undefined {
   const given = list?.split(",").map((name) => name.trim());
   const wrong = given?.find((name) => !NAME.test(name));
-  if (wrong !== undefined) throw new Error(`${option}: "${wrong}" is no name (A-Z a-z 0-9 . _ -, at most 128)`);
+  if (wrong !== undefined)
+    throw new Error(`${option}: "${wrong}" is no name (A-Z a-z 0-9 . _ -, at most 128)`);
   return given;
 }
 
@@ -42,7 +43,8 @@ function readScopes(list: string | undefined): string[] {
 function append(file: string, record: KeyRecord) {
   const records: unknown = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
   if (!Array.isArray(records)) throw new Error(`${file} holds no JSON array of keys`);
-  if (records.some(({ id }) => id === record.id)) throw new Error(`${file} already has a key with id ${record.id}`);
+  if (records.some(({ id }) => id === record.id))
+    throw new Error(`${file} already has a key with id ${record.id}`);
   writeFileSync(file, `${JSON.stringify([...records, record], null, 2)}\n`, { mode: 0o600 });
 }
 

@@ -19,12 +19,15 @@ export interface RedisRestOptions {
   token: string;
   host?: string;
   port?: number;
+  /** A call that Redis leaves unanswered for so long is answered with 503 (default 10,000). */
+  answerTimeoutMs?: number;
 }
 
 /** Starts the front; rejects when Redis cannot be reached or the port is taken. close() lets running calls finish for up to 1 s. */
-export async function startRedisRest({ redisUrl, token, host = "127.0.0.1", port = 0 }: RedisRestOptions) {
+export async function startRedisRest(options: RedisRestOptions) {
+  const { redisUrl, token, host = "127.0.0.1", port = 0, answerTimeoutMs = 10_000 } = options;
   if (token === "") throw new Error("the token is empty");
-  const redis = await connectRedis(redisUrl);
+  const redis = await connectRedis(redisUrl, answerTimeoutMs);
   const server = createServer(createRestHandler(redis, token));
   // A client that reuses an idle connection just as it closes sees a failed call: so let the client close first.
   server.keepAliveTimeout = 120_000;

@@ -8,6 +8,8 @@ import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
 import { makeLimits } from "./limits/limits.ts";
 import { limitRoutes } from "./limits/routes.ts";
+import { makeQueues } from "./queues/queues.ts";
+import { queueRoutes } from "./queues/routes.ts";
 import { makeRates } from "./rates/rates.ts";
 import type { Ground } from "./redis/ground.ts";
 
@@ -26,9 +28,10 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
     denials: makeDenials(ground.clock),
     rates: makeRates(ground),
   };
-  const fleets = makeFleets(shared);
+  const queues = makeQueues(shared);
+  const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const limits = makeLimits(shared);
-  const operations = [...fleetRoutes(fleets), ...limitRoutes(limits)];
+  const operations = [...fleetRoutes(fleets), ...limitRoutes(limits), ...queueRoutes(queues)];
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
@@ -38,6 +41,9 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   return {
     fetch: app.fetch as Hono["fetch"],
     request: app.request as Hono["request"],
-    scheduled: () => fleets.purgeAll(),
+    async scheduled() {
+      await queues.sweepAll();
+      await fleets.purgeAll();
+    },
   };
 }

@@ -45,10 +45,13 @@ async function runWrangler(args: string[], logDir: string, signal: AbortSignal |
   child.stderr.setEncoding("utf8").on("data", (chunk) => {
     complaint += chunk;
   });
-  const code = await new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
+  let failure: Error | undefined;
+  child.once("error", (error) => {
+    failure = error;
   });
+  // Also when given up: its folder must not be removed before it has ended.
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  if (failure) throw failure;
   if (code !== 0) throw new Error(`the Worker cannot be bundled: ${complaint.trim()}`);
 }
 

@@ -2,7 +2,6 @@ import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
 import type { Command, Reply } from "./rest-protocol.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
-const ANSWER_TIMEOUT_MS = 10_000;
 
 /** Redis cannot be reached, or did not answer in time; answered with 503. */
 export class RedisDown extends Error {}
@@ -18,7 +17,9 @@ export interface RedisConnection {
 }
 
 /** Connects to `redis://` or `rediss://`; rejects when the first connection fails, naming the host but no password. */
-export async function connectRedis(url: string): Promise<RedisConnection> {
+export async function connectRedis(url: string, answerTimeoutMs: number): Promise<RedisConnection> {
+  if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url))
+    throw new Error("the Redis URL is not redis:// or rediss://");
   const client = createClient({
     url,
     RESP: 2,
@@ -49,9 +50,9 @@ export async function connectRedis(url: string): Promise<RedisConnection> {
   };
 
   return {
-    run: async (commands) => withDeadline(send(commands)),
+    run: async (commands) => withDeadline(answerTimeoutMs, send(commands)),
     async transaction(commands) {
-      const replies = await withDeadline(send([["MULTI"], ...commands, ["EXEC"]]));
+      const replies = await withDeadline(answerTimeoutMs, send([["MULTI"], ...commands, ["EXEC"]]));
       const outcome = replies.at(-1);
       if (Array.isArray(outcome)) return outcome;
       const refused = replies.slice(1, -1).find((reply) => reply instanceof ErrorReply);
@@ -72,11 +73,13 @@ function reason(error: unknown): string {
 }
 
 /** A stopped Redis keeps its connection open and answers nothing: the caller must still hear something. */
-async function withDeadline<T>(work: Promise<T>): Promise<T> {
+async function withDeadline<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new RedisDown(`ERR Redis did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`);
-    timer = setTimeout(reject, ANSWER_TIMEOUT_MS, error);
+    timer = setTimeout(
+      () => reject(new RedisDown(`ERR Redis did not answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
   });
   try {
     return await Promise.race([work, late]);

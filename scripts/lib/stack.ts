@@ -6,6 +6,8 @@ import { isBusy } from "./ports.ts";
 import { type StackStore, startPrivateStore, storeFromEnv } from "./stack-store.ts";
 import { type RunningWorker, startWorker } from "./worker.ts";
 
+const HANDED_ON = ["FLEETGATE_PREFIX", "FLEETGATE_KEY_LOCKING", "LOG_LEVEL"] as const;
+
 /** Where a stack keeps its files and listens (port 0 takes a free one), and how its Redis treats old data. */
 export interface StackOptions {
   dir: string;
@@ -14,8 +16,10 @@ export interface StackOptions {
   appendonly?: boolean;
   /** Drop what Redis kept in `dir` before; the key stays. */
   fresh?: boolean;
-  /** UPSTASH_REDIS_REST_URL and _TOKEN in here replace the private Redis; FLEETGATE_PREFIX is handed on. */
+  /** UPSTASH_REDIS_REST_URL and _TOKEN in here replace the private Redis; HANDED_ON goes to the Worker. */
   env?: Record<string, string | undefined>;
+  /** Gives up while starting; what runs already is ended with stop(). */
+  signal?: AbortSignal;
   /** Called when a part ends although nobody here ended it. */
   onDeath?: (why: string) => void;
 }
@@ -33,18 +37,19 @@ export interface Stack {
 
 /** Starts Redis, the REST front and the Worker; rejects with the first part's reason after ending what had started. */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { dir, port, env = {} } = options;
+  const { dir, port, env = {}, signal } = options;
   if (port !== 0 && (await isBusy(port))) throw new Error(`port ${port} is in use`);
   mkdirSync(dir, { recursive: true });
   const giveUp = new AbortController();
   // Bundling takes the longest, so it goes on while Redis starts.
-  const bundling = bundleWorker(undefined, giveUp.signal);
-  bundling.catch(() => {});
+  const bundling = bundleWorker(undefined, AbortSignal.any([giveUp.signal, ...(signal ? [signal] : [])]));
+  bundling.catch(() => {}); // It may fail before anybody waits for it.
   try {
     const store = storeFromEnv(env) ?? (await startPrivateStore(options));
     return await startBefore(store, bundling, options);
   } catch (error) {
     giveUp.abort();
+    await bundling.catch(() => {});
     throw error;
   }
 }
@@ -60,7 +65,7 @@ async function startBefore(
     const worker = await startWorker({
       port,
       bundle: await bundling,
-      bindings: bindings(store, key, env.FLEETGATE_PREFIX),
+      bindings: bindings(store, key, env),
       logFile: join(dir, "worker.log"),
       ...(onDeath && { onDeath }),
     });
@@ -80,11 +85,16 @@ function stableKey(file: string): string {
   return readFileSync(file, "utf8").trim();
 }
 
-function bindings(store: StackStore, key: string, prefix: string | undefined): Record<string, string> {
+function bindings(
+  store: StackStore,
+  key: string,
+  env: NonNullable<StackOptions["env"]>,
+): Record<string, string> {
+  const handedOn = HANDED_ON.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   return {
     UPSTASH_REDIS_REST_URL: store.url,
     UPSTASH_REDIS_REST_TOKEN: store.token,
     FLEETGATE_KEYS: JSON.stringify([keyRecord(key, { id: "dev", scopes: ["admin"] })]),
-    ...(prefix && { FLEETGATE_PREFIX: prefix }),
+    ...Object.fromEntries(handedOn),
   };
 }

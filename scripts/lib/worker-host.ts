@@ -13,6 +13,8 @@ export interface HostStart {
 /** What the parent hears: once ready or failed, and after each scheduled run that it asked for. */
 export type HostMessage = { ready: string } | { failed: string } | { scheduled: number; error?: string };
 
+const END_TIMEOUT_MS = 3_000;
+
 let miniflare: Miniflare | undefined;
 
 process.once("message", async (start: HostStart) => {
@@ -27,6 +29,8 @@ process.once("message", async (start: HostStart) => {
 });
 
 process.once("disconnect", async () => {
+  // Miniflare ends workerd first and then tidies up; should that hang, ending this process is enough.
+  setTimeout(() => process.exit(1), END_TIMEOUT_MS);
   await miniflare?.dispose().catch(() => {});
   process.exit(0);
 });

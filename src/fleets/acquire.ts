@@ -1,10 +1,11 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
-import { MAX_POLLS, pollPauseMs, retryAfterMs } from "../leases/backoff.ts";
+import { retryAfterMs } from "../leases/backoff.ts";
 import { capacityOf, tenThousandths } from "../leases/bands.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
-import { leaseId, parseLeaseId } from "../leases/lease-id.ts";
+import { parseLease, slotLeaseId } from "../leases/lease-id.ts";
+import { poll } from "../leases/poll.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { AcquireAnswer, acquireBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -23,14 +24,14 @@ export interface AcquireOptions extends Ground {
  */
 export function makeAcquire({ store, keys, clock, configurations, denials }: AcquireOptions) {
   return async function acquire(fleet: string, body: Body, signal: AbortSignal): Promise<AcquireAnswer> {
-    const until = clock.local() + body.wait_ms;
     const request = body.request_id ?? crypto.randomUUID();
-    for (let poll = 1; ; poll++) {
-      const answer = await ask(fleet, body, request);
-      const left = until - clock.local();
-      if (answer.granted || left <= 0 || poll >= MAX_POLLS || signal.aborted) return answer;
-      await clock.sleep(Math.min(left, pollPauseMs(poll)), signal);
-    }
+    const wait = { wait_ms: body.wait_ms, signal };
+    return poll(
+      clock,
+      wait,
+      () => ask(fleet, body, request),
+      ({ granted }) => granted,
+    );
   };
 
   async function ask(fleet: string, body: Body, request: string): Promise<AcquireAnswer> {
@@ -62,7 +63,7 @@ export function makeAcquire({ store, keys, clock, configurations, denials }: Acq
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
     switch (outcome) {
       case "granted": {
-        const ttl_ms = parseLeaseId(id)?.ttl_ms ?? ttl;
+        const ttl_ms = parseLease(id)?.ttl_ms ?? ttl;
         return { granted: true, lease: { id, class: body.class, ttl_ms, expires_at: expiresAt }, ...counts };
       }
       case "ended":
@@ -82,7 +83,8 @@ export function makeAcquire({ store, keys, clock, configurations, denials }: Acq
 /** The lease this request makes, then those it may have made under an earlier default ttl. */
 function leaseIds(body: Body, request: string, configuration: Configuration): [string, ...string[]] {
   const { cluster, pod, instance = "" } = body;
-  const idAt = (ttl_ms: number) => leaseId({ cluster, pod, instance, class: body.class, ttl_ms, request });
+  const idAt = (ttl_ms: number) =>
+    slotLeaseId({ cluster, pod, instance, class: body.class, ttl_ms }, request);
   const repeatable = body.request_id !== undefined && body.ttl_ms === undefined;
   const former = repeatable ? configuration.formerLeaseTtls : [];
   return [idAt(body.ttl_ms ?? configuration.policy.lease_ttl_ms), ...former.map(idAt)];

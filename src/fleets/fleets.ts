@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import type { Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
-import { parseLeaseId } from "../leases/lease-id.ts";
+import { parseLease } from "../leases/lease-id.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
@@ -24,6 +24,8 @@ import { makeStatus } from "./status.ts";
 export interface FleetsOptions extends Ground {
   configurations: Configurations;
   denials: Denials;
+  /** Returns the tasks of a pod that leaves to their queues, by lease; gives the leases that it ended. */
+  handBack(fleet: string, leases: readonly string[]): Promise<string[]>;
 }
 
 export type Fleets = ReturnType<typeof makeFleets>;
@@ -63,7 +65,7 @@ export function makeFleets(room: FleetsOptions) {
 
     /** Ends leases by id, each on its own; one that is not live, or that we never made, is `missing`. */
     async release(fleet: string, ids: readonly string[]): Promise<ReleaseAnswer> {
-      const ours = [...new Set(ids)].filter((id) => parseLeaseId(id) !== undefined);
+      const ours = [...new Set(ids)].filter(isSlot);
       const released = new Set<string>();
       if (ours.length > 0) {
         const now = await clock.now();
@@ -82,10 +84,11 @@ export function makeFleets(room: FleetsOptions) {
     async leave(fleet: string, body: z.output<typeof leaveBody>): Promise<LeaveAnswer> {
       const { cluster, pod, instance = "" } = body;
       const field = `${cluster}/${pod}`;
-      const args = { now: await clock.now(), field, instance, lease_prefix: `l/${field}/${instance}/` };
-      const [left, released] = await store.run(scripts.leave, { keys: keys.fleet(fleet), args });
+      const args = { now: await clock.now(), field, instance };
+      const [left, released, tasks] = await store.run(scripts.leave, { keys: keys.fleet(fleet), args });
       denials.forget(fleet);
-      return { left: left === 1, released };
+      const handedBack = tasks.length > 0 ? await room.handBack(fleet, tasks) : [];
+      return { left: left === 1, released: [...released, ...handedBack] };
     },
 
     async policy(fleet: string): Promise<Policy> {
@@ -105,4 +108,10 @@ export function makeFleets(room: FleetsOptions) {
       return { draining: await configurations.drain(fleet, entry, drain) };
     },
   };
+}
+
+/** A task's lease is ended by its own calls only (PROTOCOL, release). */
+function isSlot(id: string): boolean {
+  const lease = parseLease(id);
+  return lease !== undefined && lease.task === undefined;
 }

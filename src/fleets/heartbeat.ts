@@ -3,7 +3,7 @@ import { Problem } from "../http/problem.ts";
 import { capacityOf } from "../leases/bands.ts";
 import { type Configurations, isDraining } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
-import { isHeldBy, parseLeaseId } from "../leases/lease-id.ts";
+import { isHeldBy, type Lease, parseLease, renewedUntil } from "../leases/lease-id.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
@@ -44,7 +44,7 @@ export function makeHeartbeat({ store, keys, clock, configurations, denials }: H
       one.labels ? JSON.stringify(one.labels) : "",
     ]);
     const { mine, foreign } = sortLeases(beats);
-    const leases = mine.map(({ owner, id, ttl_ms }) => [owner + 1, id, now + ttl_ms]);
+    const leases = mine.map(({ owner, id, lease }) => [owner + 1, id, renewedUntil(lease, now)]);
     const [stale, joined, lost, live, busy] = await store.run(scripts.heartbeat, {
       keys: keys.fleet(fleet),
       args: { now, expires_at: now + policy.ttl_ms, pod_count: beats.length },
@@ -101,13 +101,12 @@ function pace({ ttl_ms, heartbeat_ms }: Policy) {
 
 /** Leases taken by the very pod that lists them, and those that were not, which are lost without asking. */
 function sortLeases(beats: readonly Beat[]) {
-  const mine: { owner: number; id: string; ttl_ms: number }[] = [];
+  const mine: { owner: number; id: string; lease: Lease }[] = [];
   const foreign: string[] = [];
   for (const [owner, { cluster, pod, instance = "", leases = [] }] of beats.entries()) {
     for (const id of new Set(leases)) {
-      const lease = parseLeaseId(id);
-      if (lease && isHeldBy(lease, { cluster, pod, instance }))
-        mine.push({ owner, id, ttl_ms: lease.ttl_ms });
+      const lease = parseLease(id);
+      if (lease && isHeldBy(lease, { cluster, pod, instance })) mine.push({ owner, id, lease });
       else foreign.push(id);
     }
   }

@@ -1,15 +1,19 @@
 -- A pod goes: it stops counting at once, and every lease its instance holds is released.
 -- KEYS: members (zset), pods (hash)
--- ARGV: now, field, instance, lease_prefix
--- Reply: {left, released leases}; left is 1 when this instance was the one counted
+-- ARGV: now, field, instance
+-- Reply: {left, released leases, task leases}; left is 1 when this instance was counted; task leases are only told
 local members, pods = KEYS[1], KEYS[2]
-local now, field, instance, lease_prefix = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+local now, field, instance = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 
 local record = read_record(redis.call('HGET', pods, field))
 local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(LEASE, now), '(' .. score(LEASE + 1, 0))
-local released, entries = {}, {}
+local mine = '/' .. field .. '/' .. instance .. '/'
+local released, tasks, entries = {}, {}, {}
 for _, lease in ipairs(live) do
-  if lease:sub(1, #lease_prefix) == lease_prefix then
+  local ours, kind = lease:sub(2, #mine + 1) == mine, lease:sub(1, 1)
+  if ours and kind == 't' then
+    tasks[#tasks + 1] = lease
+  elseif ours then
     released[#released + 1] = lease
     entries[#entries + 1] = score(LEASE, now)
     entries[#entries + 1] = lease
@@ -23,4 +27,4 @@ if record and record.instance == instance then
 end
 local ended = 0
 in_chunks(entries, 7000, function(...) ended = ended + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
-return { ended > #released and 1 or 0, released }
+return { ended > #released and 1 or 0, released, tasks }

@@ -1,5 +1,5 @@
 import { Problem } from "../http/problem.ts";
-import { parseLeaseId } from "../leases/lease-id.ts";
+import { parseLease } from "../leases/lease-id.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { PodsAnswer } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -26,13 +26,14 @@ export function makePods({ store, keys, clock }: Ground) {
 function podOf([field, record, members, leases]: Entry, now: number): Pod {
   const [cluster = "", pod = ""] = field.split("/");
   const held = pairs(leases).map(([id, deadline]) => {
-    const className = parseLeaseId(id)?.class ?? "";
-    return { id, class: className, expires_in_ms: Math.max(0, deadline - now) };
+    const lease = parseLease(id);
+    const task = lease?.task ? { task: lease.task.id } : {};
+    return { id, class: lease?.class ?? "", expires_in_ms: Math.max(0, deadline - now), ...task };
   });
   const beats = pairs(members);
   const [first] = beats;
   const [kind, , , seen] = first?.[0].split("/") ?? [];
-  const instance = seen ?? (held[0] && parseLeaseId(held[0].id)?.instance) ?? "";
+  const instance = seen ?? (held[0] && parseLease(held[0].id)?.instance) ?? "";
   const [, recordInstance, , ...labels] = record.split("/");
   return {
     cluster,

@@ -8,7 +8,6 @@ import leaveLua from "./leave.lua";
 import podsLua from "./pods.lua";
 import purgeLua from "./purge.lua";
 import recordLua from "./record.lua";
-import registerLua from "./register.lua";
 import releaseLua from "./release.lua";
 import statusLua from "./status.lua";
 
@@ -47,8 +46,8 @@ export const leave = defineScript({
   name: "fleets.leave",
   source: onPods(leaveLua),
   keys: ["members", "pods"],
-  args: ["now", "field", "instance", "lease_prefix"],
-  reply: z.tuple([flag, texts]),
+  args: ["now", "field", "instance"],
+  reply: z.tuple([flag, texts, texts]),
 });
 
 export const status = defineScript({
@@ -75,12 +74,4 @@ export const purge = defineScript({
   keys: ["members", "pods"],
   args: ["now", "limit", "lease_memory_ms", "pod_memory_ms", "key_ttl_ms"],
   reply: flag,
-});
-
-export const register = defineScript({
-  name: "fleets.register",
-  source: registerLua,
-  keys: ["fleets"],
-  args: ["now", "silence_ms", "fleet"],
-  reply: z.literal("OK"),
 });

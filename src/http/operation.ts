@@ -6,14 +6,18 @@ export interface Call<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
+  /** The body as it was sent, for the values that are kept as text. */
+  text: string;
   caller: Caller;
   /** Aborts when the caller hung up. */
   signal: AbortSignal;
 }
 
-/** An answer with its headers; `status` is the operation's own. */
+/** An answer with its headers, 200 unless it says so. `json` is the body as text, where values go out as they came. */
 export interface Reply<Answer> {
   body: Answer;
+  json?: string;
+  status?: 200 | 201;
   headers?: Record<string, string>;
 }
 

@@ -86,10 +86,12 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   const params = check(operation.params, context.req.param());
   refuseForeign(caller, params);
   const query = check(operation.query ?? NO_QUERY, context.req.query());
-  const body = operation.body ? check(operation.body, await readJson(context.req.raw)) : undefined;
-  const call = { params, query, body, caller, signal: context.req.raw.signal };
+  const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
+  const body = operation.body ? check(operation.body, value) : undefined;
+  const call = { params, query, body, text, caller, signal: context.req.raw.signal };
   const reply = await operation.handle(call as never);
-  return context.json(reply.body as object, 200, reply.headers ?? {});
+  const json = reply.json ?? JSON.stringify(reply.body);
+  return context.body(json, reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
 }
 
 const NO_QUERY = z.strictObject({});

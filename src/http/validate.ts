@@ -28,7 +28,7 @@ function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
 const clip = (key: string) => (key.length > 64 ? `${key.slice(0, 64)}…` : key);
 
 /** Reads a JSON body. Throws `too-large` without reading past the limit, `invalid-request` when it is no JSON. */
-export async function readJson(request: Request): Promise<unknown> {
+export async function readJson(request: Request): Promise<{ text: string; value: unknown }> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw Problem.field("content-type", "must be application/json");
@@ -36,7 +36,7 @@ export async function readJson(request: Request): Promise<unknown> {
   const text = await readText(request);
   if (text.trim() === "") throw Problem.field("body", "must be a JSON object, but is empty");
   try {
-    return JSON.parse(text);
+    return { text, value: JSON.parse(text) };
   } catch {
     throw Problem.field("body", "is not valid JSON");
   }

@@ -10,6 +10,8 @@ import * as scripts from "./scripts.ts";
 export interface Configuration {
   policy: Policy;
   formerLeaseTtls: number[];
+  /** Whether a class ever had another share, so that waiting tasks may stand in an order of other days. */
+  mixed: boolean;
   /** Who is to drain: cluster/pod, either side empty for any. */
   drains: Set<string>;
 }
@@ -33,7 +35,7 @@ const DRAIN_MS = 86_400_000;
 const MAX_DRAINS = 1_000;
 const FORMER_TTLS = 3;
 
-const stored = z.object({ policy: policyBody, former_lease_ttls: z.array(z.int()) });
+const stored = z.object({ policy: policyBody, former_lease_ttls: z.array(z.int()), mixed: z.boolean() });
 
 export function makeConfigurations({ store, keys, clock }: Ground): Configurations {
   const memory = new BoundedMap<string, { value: Configuration; until: number }>(2_000);
@@ -62,7 +64,8 @@ export function makeConfigurations({ store, keys, clock }: Ground): Configuratio
       });
       const ttls = before ? [before.policy.lease_ttl_ms, ...before.formerLeaseTtls] : [];
       const former = [...new Set(ttls)].filter((ttl) => ttl !== policy.lease_ttl_ms).slice(0, FORMER_TTLS);
-      const text = JSON.stringify({ policy, former_lease_ttls: former });
+      const mixed = before !== undefined && (before.mixed || !sameClasses(before.policy, policy));
+      const text = JSON.stringify({ policy, former_lease_ttls: former, mixed });
       await store.run(scripts.setPolicy, { keys: keys.fleet(fleet), args: { text } });
       memory.delete(fleet);
     },
@@ -87,13 +90,18 @@ export function isDraining({ drains }: Configuration, cluster: string, pod: stri
 export const policyOf = (text: string): Policy => parseStored(text).policy;
 
 function parseStored(text: string): Omit<Configuration, "drains"> {
-  if (text === "") return { policy: DEFAULT_POLICY, formerLeaseTtls: [] };
+  if (text === "") return { policy: DEFAULT_POLICY, formerLeaseTtls: [], mixed: false };
   try {
-    const { policy, former_lease_ttls: formerLeaseTtls } = stored.parse(JSON.parse(text));
-    return { policy, formerLeaseTtls };
+    const { policy, former_lease_ttls: formerLeaseTtls, mixed } = stored.parse(JSON.parse(text));
+    return { policy, formerLeaseTtls, mixed };
   } catch {
     throw new StoreFault("the stored policy cannot be read; PUT the policy again");
   }
+}
+
+function sameClasses(one: Policy, other: Policy): boolean {
+  const shares = ({ classes }: Policy) => JSON.stringify(Object.entries(classes).sort());
+  return shares(one) === shares(other);
 }
 
 const drainText = ({ cluster = "", pod = "" }: DrainEntry) => `${cluster}/${pod}`;

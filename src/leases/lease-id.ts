@@ -5,28 +5,41 @@ export interface Holder {
   instance: string;
 }
 
-/** What a slot's lease id says: its holder, the class recorded at the grant, its own ttl, and the request. */
+/** What every lease id says: its holder, the class recorded at the grant, and its own ttl. */
 export interface Lease extends Holder {
   class: string;
   ttl_ms: number;
-  request: string;
+  /** Only of a task's lease: what it delivers, and when renewing ends (epoch ms). */
+  task?: { queue: string; id: string; deadline_at: number };
 }
 
-/** The member of a fleet's set that is this lease; the same parts give the same id, so acquiring is repeatable. */
-export function leaseId(lease: Lease): string {
-  const { cluster, pod, instance, request } = lease;
+/** The member of a fleet's set that is a slot's lease: the same parts give the same id, so acquiring is repeatable. */
+export function slotLeaseId(lease: Omit<Lease, "task">, request: string): string {
+  const { cluster, pod, instance } = lease;
   return ["l", cluster, pod, instance, lease.class, lease.ttl_ms, request].join("/");
 }
 
-/** Reads an id back; undefined for a text that we never made. */
-export function parseLeaseId(id: string): Lease | undefined {
-  const [kind, cluster, pod, instance, className, ttl, request, ...more] = id.split("/");
-  if (kind !== "l" || !cluster || !pod || instance === undefined || !className || !request) return undefined;
-  if (more.length > 0 || !/^[1-9]\d{3,7}$/.test(ttl ?? "")) return undefined;
-  return { cluster, pod, instance, class: className, ttl_ms: Number(ttl), request };
+/**
+ * Reads an id back; undefined for a text that we never made. A slot's is l/cluster/pod/instance/class/ttl/request,
+ * a task's t/cluster/pod/instance/class/ttl/queue/deadline/claimed/turn/id/… (src/queues/task.lua).
+ */
+export function parseLease(id: string): Lease | undefined {
+  const [kind, cluster, pod, instance, className, ttl, ...rest] = id.split("/");
+  if (!cluster || !pod || instance === undefined || !className || !/^[1-9]\d{3,7}$/.test(ttl ?? ""))
+    return undefined;
+  const lease = { cluster, pod, instance, class: className, ttl_ms: Number(ttl) };
+  if (kind === "l") return rest.length === 1 && rest[0] ? lease : undefined;
+  const [queue, deadline, , , taskId] = rest;
+  if (kind !== "t" || rest.length !== 18 || !queue || !taskId) return undefined;
+  return { ...lease, task: { queue, id: taskId, deadline_at: Number(deadline) } };
 }
 
 /** True when the lease was taken by this cluster, pod and instance. */
-export function isHeldBy(lease: Lease, holder: Holder): boolean {
+export function isHeldBy(lease: Holder, holder: Holder): boolean {
   return lease.cluster === holder.cluster && lease.pod === holder.pod && lease.instance === holder.instance;
+}
+
+/** When the lease would lapse if renewed at `now` (epoch ms): a task's never after its deadline. */
+export function renewedUntil(lease: Lease, now: number): number {
+  return Math.min(now + lease.ttl_ms, lease.task?.deadline_at ?? Number.POSITIVE_INFINITY);
 }

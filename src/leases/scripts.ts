@@ -2,6 +2,7 @@ import * as z from "zod";
 import { defineScript } from "../redis/script.ts";
 import configurationLua from "./configuration.lua";
 import drainLua from "./drain.lua";
+import registerLua from "./register.lua";
 import setPolicyLua from "./set-policy.lua";
 
 export const configuration = defineScript({
@@ -26,4 +27,12 @@ export const drain = defineScript({
   keys: ["drain"],
   args: ["now", "entry", "expires_at", "limit"],
   reply: z.tuple([z.union([z.literal(0), z.literal(1)]), z.array(z.string())]),
+});
+
+export const register = defineScript({
+  name: "leases.register",
+  source: registerLua,
+  keys: ["names"],
+  args: ["now", "silence_ms", "name"],
+  reply: z.literal("OK"),
 });

@@ -15,9 +15,13 @@ end
 local function moved(old, to)
   local at = math.max(math.floor(to.set_at), old.since)
   local balance = balance_of(old, at)
-  local level = math.max(-to.capacity, math.min(to.capacity, balance))
-  if old.kind == 'l' and to.kind == 'l' then
-    level = to.capacity - math.ceil((old.capacity - balance) * to.rate / old.rate)
+  local spent, level = old.capacity - balance, nil
+  if to.kind == 't' then
+    level = math.max(-to.capacity, math.min(to.capacity, balance))
+  elseif old.kind == 't' then
+    level = math.max(0, to.capacity - spent)
+  else
+    level = to.capacity - math.ceil(spent * to.rate / old.rate)
   end
   return { kind = to.kind, level = level, since = at, capacity = to.capacity, rate = to.rate,
            set_at = to.set_at }

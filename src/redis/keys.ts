@@ -6,6 +6,18 @@ export interface FleetKeys {
   drain: string;
 }
 
+/** The Redis keys of one queue, in the slot of its fleet. */
+export interface QueueKeys {
+  members: string;
+  ready: string;
+  timers: string;
+  running: string;
+  dead: string;
+  record(task: string): string;
+  failure(task: string): string;
+  request(holder: string): string;
+}
+
 /** The Redis keys of one limit's configuration; its buckets live apart, each with its own tag. */
 export interface LimitKeys {
   configuration: string;
@@ -26,8 +38,12 @@ export interface Keys {
   /** The names of limits that adapt. */
   adapting: string;
   fleet(fleet: string): FleetKeys;
-  /** The registry of fleet names. */
+  queue(fleet: string, queue: string): QueueKeys;
+  /** What a queue is; apart from its tasks, since its fleet is only known from it. */
+  queueConfig(queue: string): string;
+  /** The registries of names. */
   fleets: string;
+  queues: string;
 }
 
 /**
@@ -35,14 +51,30 @@ export interface Keys {
  * names hold no braces (PROTOCOL, common rules), so a user cannot move the tag.
  */
 export function makeKeys(prefix: string): Keys {
+  const fleetTag = (fleet: string) => `${prefix}:{fleet:${fleet}}`;
   return {
     fleet: (fleet) => ({
-      members: `${prefix}:{fleet:${fleet}}:members`,
-      pods: `${prefix}:{fleet:${fleet}}:pods`,
-      policy: `${prefix}:{fleet:${fleet}}:policy`,
-      drain: `${prefix}:{fleet:${fleet}}:drain`,
+      members: `${fleetTag(fleet)}:members`,
+      pods: `${fleetTag(fleet)}:pods`,
+      policy: `${fleetTag(fleet)}:policy`,
+      drain: `${fleetTag(fleet)}:drain`,
     }),
+    queue: (fleet, queue) => {
+      const base = `${fleetTag(fleet)}:queue:${queue}`;
+      return {
+        members: `${fleetTag(fleet)}:members`,
+        ready: `${base}:ready`,
+        timers: `${base}:timers`,
+        running: `${base}:running`,
+        dead: `${base}:dead`,
+        record: (task) => `${base}:task:${task}`,
+        failure: (task) => `${base}:failure:${task}`,
+        request: (holder) => `${base}:request:${holder}`,
+      };
+    },
+    queueConfig: (queue) => `${prefix}:{queue:${queue}}:config`,
     fleets: `${prefix}:fleets`,
+    queues: `${prefix}:queues`,
     limit: (limit) => ({
       configuration: `${prefix}:{limit:${limit}}:configuration`,
       pace: `${prefix}:{limit:${limit}}:pace`,

@@ -15,6 +15,7 @@ export interface StoreOptions {
 /** A plain read, for what needs no script; replies are checked against `reply`. */
 export type Read =
   | { get: string }
+  | { texts: readonly string[] }
   | { count: string; min: string; max: string }
   | { members: string; min: string; max: string };
 
@@ -89,6 +90,7 @@ export function makeStore(options: StoreOptions): Store {
       const pipeline = redis.pipeline();
       for (const read of reads) {
         if ("get" in read) pipeline.get(read.get);
+        else if ("texts" in read) pipeline.mget(...read.texts);
         else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
         else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
       }

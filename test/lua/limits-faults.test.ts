@@ -1,4 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
+import { makeTake } from "../../src/limits/take.ts";
+import { makeRates } from "../../src/rates/rates.ts";
+import { StoreUnavailable } from "../../src/redis/errors.ts";
+import { makeKeys } from "../../src/redis/keys.ts";
+import { makeStore, type Store } from "../../src/redis/store.ts";
 import { limitOf } from "../support/limit.ts";
 import { World } from "../support/world.ts";
 
@@ -162,24 +167,43 @@ test("a stored configuration that is junk is a clean 500 that names it, and a PU
   }
 });
 
-test("with the store down a take is 503, and passes labelled where on_error says so", async () => {
+test.each(["refuse", "hang", "drop", "html", "truncated", "quota400", "error500", "oom"] as const)(
+  "with a store that fails (%s) a take is 503, and passes labelled where on_error says so",
+  async (fault) => {
+    const world = new World({ timeoutMs: 300 });
+    await limitOf(world, "closed").set({ capacity: 5, refill_per_s: 1 });
+    await limitOf(world, "open").set({ capacity: 5, refill_per_s: 1, on_error: "allow" });
+    // Only what names a bucket fails, so the isolate knows the limits.
+    const { isolate } = world.faulty(fault, "bucket");
+    const passed = await limitOf(isolate, "open").take({ request_id: "r1" });
+    expect(passed.body).toEqual({ allowed: true, remaining: 0, delay_ms: 0, rate_per_s: 1, degraded: true });
+    const refused = await limitOf(isolate, "closed").take();
+    expect(refused).toMatchObject({ status: 503, body: { code: "store-unavailable" } });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const both = await isolate.post("/v1/take", { takes: [{ limit: "open" }] });
+    expect(both.body).toMatchObject({ allowed: true, degraded: true });
+    expect((await limitOf(isolate, "open").peek()).status).toBe(503);
+  },
+);
+
+test("an isolate that never knew the limit lets nothing pass, and one that knew it long ago still does", async () => {
   const world = new World();
-  const [closed, open] = [limitOf(world, "closed"), limitOf(world, "open")];
-  await closed.set({ capacity: 5, refill_per_s: 1 });
-  await open.set({ capacity: 5, refill_per_s: 1, on_error: "allow" });
-  const dead = world.isolate({ restUrl: "http://127.0.0.1:9" });
-  // An isolate that never knew the limit does not know that it may let pass.
-  expect((await limitOf(dead, "open").take()).body.code).toBe("store-unavailable");
-  expect((await open.take()).status).toBe(200);
-  expect((await closed.take()).status).toBe(200);
-  world.breakStore();
-  world.advance(60_000);
-  const passed = await open.take({ request_id: "r1" });
-  expect(passed.body).toEqual({ allowed: true, remaining: 0, delay_ms: 0, rate_per_s: 1, degraded: true });
-  const refused = await closed.take();
-  expect(refused).toMatchObject({ status: 503, body: { code: "store-unavailable" } });
-  expect(refused.headers.get("retry-after")).toBe("1");
-  const both = await world.post("/v1/take", { takes: [{ limit: "open" }, { limit: "closed" }] });
-  expect(both.status).toBe(503);
-  expect((await world.post("/v1/take", { takes: [{ limit: "open" }] })).body.degraded).toBe(true);
+  await limitOf(world, "open").set({ capacity: 5, refill_per_s: 1, on_error: "allow" });
+  expect((await limitOf(world.faulty("refuse").isolate, "open").take()).status).toBe(503);
+
+  const store = makeStore({ url: world.restUrl, token: inject("restToken") });
+  let down = false;
+  const dying = {
+    ...store,
+    run: ((script, call) =>
+      down ? Promise.reject(new StoreUnavailable()) : store.run(script, call)) as Store["run"],
+  };
+  const clock = { now: async () => world.now, local: () => world.now, sleep: async () => {} };
+  const ground = { store: dying, keys: makeKeys(world.prefix), clock, defer: () => {} };
+  const take = makeTake({ ...ground, rates: makeRates(ground) });
+  const taking = { limit: "open", key: "default", cost: 1 };
+  expect(await take([taking])).toMatchObject({ allowed: true, degraded: false });
+  down = true;
+  world.advance(3_600_000);
+  expect(await take([taking])).toMatchObject({ allowed: true, degraded: true });
 });

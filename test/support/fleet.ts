@@ -36,3 +36,10 @@ export async function lease(fleet: TestFleet, fields: Fields = {}): Promise<stri
   if (!body.granted) throw new Error(`not granted: ${status} ${JSON.stringify(body)}`);
   return body.lease.id;
 }
+
+/** The live leases that `pods` lists, each with the milliseconds it has left. */
+export async function deadlines(fleet: TestFleet): Promise<Record<string, number>> {
+  const { pods } = await fleet.pods("?limit=1000");
+  const leases: { id: string; expires_in_ms: number }[] = pods.flatMap(({ leases }: Fields) => leases);
+  return Object.fromEntries(leases.map(({ id, expires_in_ms }) => [id, expires_in_ms]));
+}

@@ -12,5 +12,9 @@ declare module "vitest" {
     plainUrl: string;
     /** A key with every scope, known to the Worker that runs the tests (`exports.default.fetch`). */
     adminKey: string;
+    /** A front that misbehaves before the shared one; `faultLane()` in faults.ts makes the URLs. */
+    faultUrl: string;
+    /** Seed of the random tests: FLEETGATE_SEED, or another one for each run. */
+    seed: number;
   }
 }

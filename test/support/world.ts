@@ -5,6 +5,7 @@ import type { LogLine } from "../../src/http/log.ts";
 import type { Clock } from "../../src/redis/clock.ts";
 import { makeKeys } from "../../src/redis/keys.ts";
 import { makeStore } from "../../src/redis/store.ts";
+import { type Fault, type FaultLane, type FaultyKey, faultLane } from "./faults.ts";
 
 /** An answer as a test reads it. */
 export interface Heard {
@@ -17,6 +18,8 @@ export interface Heard {
 export interface WorldOptions {
   /** Front to use instead of the shared one. */
   restUrl?: string;
+  /** Where only the coordinator finds its store, when that is not `restUrl`: a lane of `faultLane()`. */
+  storeUrl?: string;
   prefix?: string;
   /** Start of the world's clock. */
   now?: number;
@@ -33,7 +36,6 @@ export class World {
   readonly app: App;
   readonly #options: WorldOptions;
   readonly #time: { now: number };
-  #cutOff = false;
 
   constructor(options: WorldOptions = {}, time = { now: options.now ?? 1_790_000_000_000 }) {
     this.#options = options;
@@ -47,15 +49,8 @@ export class World {
         time.now += ms;
       },
     };
-    const store = makeStore({ url: this.restUrl, token: inject("restToken"), timeoutMs });
-    const dead = makeStore({ url: "http://127.0.0.1:9", token: "none", timeoutMs });
-    const reached = () => (this.#cutOff ? dead : store);
     this.app = createApp({
-      store: {
-        run: (script, call) => reached().run(script, call),
-        time: () => reached().time(),
-        reads: (reads, reply) => reached().reads(reads, reply),
-      },
+      store: makeStore({ url: options.storeUrl ?? this.restUrl, token: inject("restToken"), timeoutMs }),
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
@@ -77,14 +72,15 @@ export class World {
     return new World({ ...this.#options, ...options, prefix: this.prefix }, this.#time);
   }
 
+  /** Another isolate, whose store misbehaves; `suffix` names the one kind of key that meets the fault. */
+  faulty(fault: Fault, suffix?: FaultyKey): { lane: FaultLane; isolate: World } {
+    const lane = faultLane(fault, suffix);
+    return { lane, isolate: this.isolate({ storeUrl: lane.storeUrl }) };
+  }
+
   /** Time passes. */
   advance(ms: number): void {
     this.#time.now += ms;
-  }
-
-  /** From now on this isolate reaches no store; what it remembers stays. */
-  breakStore(): void {
-    this.#cutOff = true;
   }
 
   async call(method: string, path: string, body?: unknown, key = "admin-key"): Promise<Heard> {

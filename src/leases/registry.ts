@@ -1,0 +1,53 @@
+import * as z from "zod";
+import type { Ground } from "../redis/ground.ts";
+import { BoundedMap } from "../redis/memory.ts";
+import * as scripts from "./scripts.ts";
+
+/** The names of fleets or of queues, written in the background, so that lists and crons know whom to visit. */
+export interface Registry {
+  /** Called after a write to `name`; at most hourly it registers the name and then does `keep`, in the background. */
+  noticed(name: string): void;
+  /** Names heard of in the last 24 h. */
+  names(): Promise<string[]>;
+  /** Some of the names, in turn, as many as one run of a cron can visit. */
+  turn(): Promise<string[]>;
+}
+
+const HOUR_MS = 3_600_000;
+const SILENCE_MS = 24 * HOUR_MS;
+/** The free plan of Workers allows 50 subrequests a run. */
+const MAX_VISITS = 20;
+
+export function makeRegistry(
+  { store, clock, defer }: Ground,
+  key: string,
+  keep: (name: string) => Promise<void>,
+): Registry {
+  const due = new BoundedMap<string, number>(2_000);
+
+  async function register(name: string): Promise<void> {
+    const args = { now: await clock.now(), silence_ms: SILENCE_MS, name };
+    await store.run(scripts.register, { keys: { names: key }, args });
+    await keep(name);
+  }
+
+  async function names(): Promise<string[]> {
+    const min = `(${(await clock.now()) - SILENCE_MS}`;
+    const [found] = await store.reads([{ members: key, min, max: "+inf" }], z.array(z.string()));
+    return found ?? [];
+  }
+
+  return {
+    names,
+    noticed(name) {
+      if (clock.local() < (due.get(name) ?? 0)) return;
+      due.set(name, clock.local() + HOUR_MS);
+      defer(register(name).catch(() => due.delete(name)));
+    },
+    async turn() {
+      const all = await names();
+      const first = Math.floor(Math.random() * all.length);
+      return [...all.slice(first), ...all.slice(0, first)].slice(0, MAX_VISITS);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+-- Counts a queue as it is now, also where time has passed that no call has worked off yet.
+-- KEYS: members, ready, timers, running, dead (fleet's zset, zset, zset, hash, zset)
+-- ARGV: now, max_deliveries
+-- Reply: {ready, delayed, in_flight, dead, oldest_at}; oldest_at is -1 when nothing is ready
+local members, ready, timers, running, dead = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local now, max_deliveries = tonumber(ARGV[1]), tonumber(ARGV[2])
+
+local counts = { ready = redis.call('ZCARD', ready), dead = redis.call('ZCARD', dead) }
+local flying = redis.call('HLEN', running)
+counts.delayed = redis.call('ZCARD', timers) - flying
+local oldest = nil
+local function wait(task)
+  counts.ready = counts.ready + 1
+  oldest = math.min(oldest or math.huge, tonumber(task.age_at))
+end
+
+local flights = {}
+for _, timer in ipairs(redis.call('ZRANGEBYSCORE', timers, '-inf', ARGV[1])) do
+  if timer:sub(1, 2) == 'f/' then
+    flights[#flights + 1] = timer:sub(3)
+  else
+    counts.delayed = counts.delayed - 1
+    local task = read_task(timer:sub(3))
+    if task then wait(task) end
+  end
+end
+local held = {}
+in_chunks(flights, 5000, function(...)
+  for _, lease in ipairs(redis.call('HMGET', running, ...)) do held[#held + 1] = lease or '' end
+end)
+local found = scores_of(members, held)
+for _, lease in ipairs(held) do
+  local task = read_lease(lease)
+  if not is_live(found[lease], LEASE, now) then
+    flying = flying - 1
+    if task and may_redeliver(task, max_deliveries) then
+      wait(task)
+    elseif task then
+      counts.dead = counts.dead + 1
+    end
+  end
+end
+
+-- The oldest stands first in its class and priority; from group to group there are few jumps.
+local from = '-inf'
+while true do
+  local first = redis.call('ZRANGEBYSCORE', ready, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  if #first == 0 then break end
+  local task = read_task(first[1])
+  if task then oldest = math.min(oldest or math.huge, tonumber(task.age_at)) end
+  from = string.format('%.0f', (math.floor(tonumber(first[2]) / 1e12) + 1) * 1e12)
+end
+return { counts.ready, math.max(0, counts.delayed), math.max(0, flying), counts.dead, oldest or -1 }

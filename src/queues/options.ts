@@ -1,0 +1,14 @@
+import type { Configurations } from "../leases/configuration.ts";
+import type { Denials } from "../leases/denials.ts";
+import type { Ground } from "../redis/ground.ts";
+import type { QueueConfigs } from "./configs.ts";
+
+/** What the queues room stands on: the fleets' policies and denials live below both rooms. */
+export interface QueuesGround extends Ground {
+  configurations: Configurations;
+  denials: Denials;
+}
+
+export interface QueuesOptions extends QueuesGround {
+  configs: QueueConfigs;
+}

@@ -1,0 +1,173 @@
+import * as z from "zod";
+import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
+import { PROBLEMS, type ProblemCode } from "../problems.ts";
+
+/** The largest payload and result, in bytes of their text. */
+export const MAX_PAYLOAD_BYTES = 262_144;
+export const MAX_RESULT_BYTES = 65_536;
+/** What is kept of an error's text, in bytes. */
+export const MAX_ERROR_BYTES = 4_096;
+
+const maxDeliveries = z.int().min(1).max(1_000);
+const delayMs = z.int().min(0).max(86_400_000);
+/** A task's id: a name of at most 64 characters. */
+export const taskId = name.max(64, { error: "must be at most 64 characters" });
+
+export const queueBody = z
+  .strictObject({
+    fleet: name,
+    lease_ttl_ms: durationMs.default(30_000),
+    max_deliveries: maxDeliveries.default(5),
+    time_limit_ms: durationMs.default(3_600_000),
+    soft_time_limit_ms: durationMs.optional(),
+    max_backlog: z.int().min(1).max(1_000_000_000).optional(),
+    result_ttl_ms: durationMs.default(86_400_000),
+    paused: z.boolean().default(false),
+  })
+  .refine(({ time_limit_ms: hard, soft_time_limit_ms: soft }) => soft === undefined || soft < hard, {
+    path: ["soft_time_limit_ms"],
+    error: "must be less than time_limit_ms",
+  });
+
+/** What a queue is, as stored and as answered. Durations in milliseconds. */
+export type QueueConfig = z.output<typeof queueBody>;
+
+/** Any JSON value, but there must be one. */
+const payload = z.custom<unknown>((value) => value !== undefined, { error: "must be given" });
+
+export const taskBody = z.strictObject({
+  id: taskId.optional(),
+  payload,
+  priority: z.int().min(0).max(9).default(0),
+  class: name.default("normal"),
+  delay_ms: delayMs.default(0),
+  max_deliveries: maxDeliveries.optional(),
+  time_limit_ms: durationMs.optional(),
+});
+
+export const tasksBody = z.strictObject({ tasks: z.array(taskBody).min(1).max(100) });
+
+export const claimBody = z.strictObject({
+  cluster: name,
+  pod: podName,
+  instance: name.optional(),
+  request_id: name.optional(),
+  max: z.int().min(1).max(10).default(1),
+  wait_ms: waitMs.default(0),
+  attempt: attempt.default(0),
+});
+
+export const completeBody = z.strictObject({ lease: leaseId, result: z.unknown().optional() });
+
+export const failBody = z.strictObject({
+  lease: leaseId,
+  error: z.string().max(1_048_576).optional(),
+  retry: z.boolean().default(true),
+  delay_ms: delayMs.optional(),
+  reason: z.string().max(128).optional(),
+});
+
+export const redriveBody = z.strictObject({ ids: z.array(taskId).min(1).max(1_000).optional() });
+
+export const purgeBody = z.strictObject({ state: z.enum(["ready", "delayed", "dead"]) });
+
+export const taskState = z.enum(["delayed", "ready", "in_flight", "completed", "dead", "cancelled"]);
+const count = z.int().min(0);
+
+export const queueAnswer = z.object({
+  queue: z.string(),
+  ready: count,
+  delayed: count,
+  in_flight: count,
+  dead: count,
+  backlog: count,
+  oldest_ready_ms: count,
+  config: queueBody,
+});
+
+export const enqueueAnswer = z.object({ id: z.string(), state: taskState, duplicate: z.boolean() });
+
+export const batchAnswer = z.object({
+  tasks: z.array(
+    z.union([
+      enqueueAnswer,
+      z.object({ id: z.string(), code: z.enum(Object.keys(PROBLEMS) as [ProblemCode]) }),
+    ]),
+  ),
+});
+
+const claimed = z.object({
+  id: z.string(),
+  payload: z.unknown(),
+  priority: z.int(),
+  class: z.string(),
+  delivery: z.int(),
+  enqueued_at: z.int(),
+  lease: z.object({ id: z.string(), ttl_ms: z.int(), expires_at: z.int() }),
+  soft_deadline_at: z.int().optional(),
+  deadline_at: z.int(),
+});
+
+export const claimAnswer = z.object({
+  tasks: z.array(claimed),
+  reason: z.enum(["empty", "at_capacity", "rate_limited", "paused"]).optional(),
+  retry_after_ms: z.int().min(1).optional(),
+});
+
+export const completeAnswer = z.object({ completed: z.literal(true), already: z.boolean() });
+
+export const failAnswer = z.object({ state: z.enum(["ready", "delayed", "dead"]), already: z.boolean() });
+
+export const taskAnswer = z.object({
+  id: z.string(),
+  state: taskState,
+  priority: z.int(),
+  class: z.string(),
+  deliveries: count,
+  deferred: count,
+  enqueued_at: z.int(),
+  first_claimed_at: z.int().optional(),
+  finished_at: z.int().optional(),
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  reason: z.string().optional(),
+});
+
+export const cancelAnswer = z.object({ id: z.string(), state: z.literal("cancelled") });
+
+export const deadAnswer = z.object({
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      reason: z.string(),
+      error: z.string().nullable(),
+      deliveries: count,
+      enqueued_at: z.int(),
+      first_claimed_at: z.int().nullable(),
+      last_claimed_at: z.int().nullable(),
+      died_at: z.int(),
+    }),
+  ),
+  next: z.string().nullable(),
+});
+
+export const redriveAnswer = z.object({ redriven: count });
+export const purgeAnswer = z.object({ purged: count });
+
+/** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */
+export type QueueCall = z.input<typeof queueBody>;
+export type QueueAnswer = z.output<typeof queueAnswer>;
+export type TaskCall = z.input<typeof taskBody>;
+export type EnqueueAnswer = z.output<typeof enqueueAnswer>;
+export type BatchAnswer = z.output<typeof batchAnswer>;
+export type ClaimCall = z.input<typeof claimBody>;
+export type ClaimAnswer = z.output<typeof claimAnswer>;
+export type ClaimedTask = z.output<typeof claimed>;
+export type CompleteAnswer = z.output<typeof completeAnswer>;
+export type FailCall = z.input<typeof failBody>;
+export type FailAnswer = z.output<typeof failAnswer>;
+export type TaskAnswer = z.output<typeof taskAnswer>;
+export type CancelAnswer = z.output<typeof cancelAnswer>;
+export type DeadAnswer = z.output<typeof deadAnswer>;
+export type RedriveAnswer = z.output<typeof redriveAnswer>;
+export type PurgeAnswer = z.output<typeof purgeAnswer>;
