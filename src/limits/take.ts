@@ -1,6 +1,5 @@
-import { Problem } from "../http/problem.ts";
-import { fromMicro, toMicro } from "../rates/micro.ts";
-import { limitText, type Rate, type Rates, ratePerS } from "../rates/rates.ts";
+import { fromMicro } from "../rates/micro.ts";
+import { limitText, type Rate, type Rates, ratePerS, refuseTooDear } from "../rates/rates.ts";
 import { keyHash } from "../redis/digest.ts";
 import { StoreUnavailable } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
@@ -88,11 +87,4 @@ function read(take: Take): Take {
 
 function unasked(rate: Rate): Take {
   return { rate, remaining: 0, delay_ms: 0, wait_ms: 0, rate_per_s: ratePerS(rate), shadowed: false };
-}
-
-function refuseTooDear({ name, limit }: Rate, cost: number, path: string): void {
-  if (toMicro(cost) <= toMicro(limit.capacity)) return;
-  throw new Problem("cost-exceeds-capacity", `the limit ${name} holds at most ${limit.capacity}`, {
-    errors: [{ path, message: `is above the capacity ${limit.capacity}` }],
-  });
 }

@@ -15,7 +15,7 @@ end
 local function moved(old, to)
   local at = math.max(math.floor(to.set_at), old.since)
   local balance = balance_of(old, at)
-  local spent, level = old.capacity - balance, nil
+  local spent, level = old.capacity - balance
   if to.kind == 't' then
     level = math.max(-to.capacity, math.min(to.capacity, balance))
   elseif old.kind == 't' then

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Problem } from "../http/problem.ts";
+import { keyHash } from "../redis/digest.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
@@ -27,9 +28,17 @@ export interface Rate extends StoredLimit {
   pace: Pace;
 }
 
+/** The limit that a step of another room also takes one of: its bucket's key, if any, and its text (rates/gate.lua). */
+export interface Gate {
+  restKeys: string[];
+  limit: string;
+}
+
 export interface Rates {
   /** A limit, at most 5 s old. Throws `not-found` where there is none. */
   of(limit: string): Promise<Rate>;
+  /** The gate that a configuration names, for a key of it. Throws `not-found`, `cost-exceeds-capacity`. */
+  gate(limit: string | undefined, key: string): Promise<Gate>;
   /** As `of`, asked afresh; undefined where there is none. */
   read(limit: string): Promise<Rate | undefined>;
   /** What this isolate last knew, however old, without asking. */
@@ -54,15 +63,23 @@ export function makeRates({ store, keys, clock }: Ground): Rates {
     return rate;
   }
 
+  async function of(limit: string): Promise<Rate> {
+    const known = memory.get(limit);
+    const rate = known && clock.local() < known.until ? known.rate : await read(limit);
+    if (!rate) throw new Problem("not-found", `there is no limit ${limit}`);
+    return rate;
+  }
+
   return {
+    of,
     read,
     remembered: (limit) => memory.get(limit)?.rate,
     forget: (limit) => memory.delete(limit),
-    async of(limit) {
-      const known = memory.get(limit);
-      const rate = known && clock.local() < known.until ? known.rate : await read(limit);
-      if (!rate) throw new Problem("not-found", `there is no limit ${limit}`);
-      return rate;
+    async gate(limit, key) {
+      if (limit === undefined) return { restKeys: [], limit: "" };
+      const rate = await of(limit);
+      refuseTooDear(rate, 1, "limit");
+      return { restKeys: [keys.bucket(limit, await keyHash(key)).bucket], limit: limitText(rate, 1) };
     },
     learn(limit, pace) {
       const known = memory.get(limit);
@@ -83,6 +100,14 @@ export function limitText(rate: Rate, cost: number): string {
     ({ kind, capacity, rate, set_at }) => `${kind} ${toMicro(capacity)} ${toMicroRate(rate)} ${set_at}`,
   );
   return [toMicro(cost), rate.limit.shadow ? 1 : 0, ...texts].join(" ");
+}
+
+/** Throws `cost-exceeds-capacity`, naming the field, for a cost that a full bucket could not meet. */
+export function refuseTooDear({ name, limit }: Rate, cost: number, path: string): void {
+  if (toMicro(cost) <= toMicro(limit.capacity)) return;
+  throw new Problem("cost-exceeds-capacity", `the limit ${name} holds at most ${limit.capacity}`, {
+    errors: [{ path, message: `is above the capacity ${limit.capacity}` }],
+  });
 }
 
 /** The present configuration, at the rate it has come to where it adapts. */
