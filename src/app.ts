@@ -10,6 +10,7 @@ import { makeLimits } from "./limits/limits.ts";
 import { limitRoutes } from "./limits/routes.ts";
 import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
+import type { LoadOf } from "./rates/load.ts";
 import { makeRates } from "./rates/rates.ts";
 import type { Ground } from "./redis/ground.ts";
 
@@ -20,8 +21,13 @@ export interface App {
   scheduled(): Promise<void>;
 }
 
+export interface AppOptions extends Ground, ServeOptions {
+  /** What limits that adapt follow; a test gives its own. */
+  loadOf?: LoadOf;
+}
+
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions): App {
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
@@ -30,7 +36,7 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
-  const limits = makeLimits(shared);
+  const limits = makeLimits({ ...shared, loadOf });
   const operations = [...fleetRoutes(fleets), ...limitRoutes(limits), ...queueRoutes(queues)];
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {
@@ -44,6 +50,10 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
     async scheduled() {
       await queues.sweepAll();
       await fleets.purgeAll();
+      await limits.adaptAll();
     },
   };
 }
+
+// Until queues tell their load, limits that adapt keep their rate.
+const noLoad: LoadOf = async () => undefined;

@@ -29,12 +29,19 @@ export function makeConfigure({ store, keys, clock, rates }: ConfigureOptions) {
       const stored: StoredLimit = { limit, versions: [...former, version].slice(-VERSIONS) };
       await store.run(scripts.setLimit, { keys: keys.limit(name), args: { text: JSON.stringify(stored) } });
       rates.forget(name);
+      if (limit.adapt || before?.limit.adapt) await note(name, limit.adapt !== undefined);
     },
 
     async remove(name: string): Promise<boolean> {
       const removed = await store.run(scripts.remove, { keys: keys.limit(name), args: {} });
       rates.forget(name);
+      if (removed) await note(name, false);
       return removed === 1;
     },
   };
+
+  async function note(limit: string, adapts: boolean): Promise<void> {
+    const args = { now: await clock.now(), limit, adapts: adapts ? 1 : 0 };
+    await store.run(scripts.noteAdapting, { keys: { adapting: keys.adapting }, args });
+  }
 }

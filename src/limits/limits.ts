@@ -1,18 +1,21 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
+import type { LoadOf } from "../rates/load.ts";
 import { fromMicro } from "../rates/micro.ts";
 import { limitText, type Rates } from "../rates/rates.ts";
 import type { Limit } from "../rates/schema.ts";
 import { keyHash } from "../redis/digest.ts";
 import type { Ground } from "../redis/ground.ts";
+import { makeAdapt } from "./adapt.ts";
 import { makeConfigure } from "./configure.ts";
 import { rateHeaders } from "./headers.ts";
 import type { SettleAnswer, settleBody, TakeAnswer, TakesAnswer, takeBody, takesBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
-import { makeTake, REQUEST_MS, type Take } from "./take.ts";
+import { makeTake, REQUEST_MS, type Take, type Taken, type Taking } from "./take.ts";
 
 export interface LimitsOptions extends Ground {
   rates: Rates;
+  loadOf: LoadOf;
 }
 
 export type Limits = ReturnType<typeof makeLimits>;
@@ -21,9 +24,20 @@ export type Limits = ReturnType<typeof makeLimits>;
 export function makeLimits(room: LimitsOptions) {
   const { store, keys, clock, rates } = room;
   const configure = makeConfigure(room);
-  const take = makeTake(room);
+  const adapt = makeAdapt(room);
+  const ask = makeTake(room);
+
+  async function take(takings: readonly Taking[], request: string | undefined): Promise<Taken> {
+    const taken = await ask(takings, request);
+    for (const [at, { rate, spent }] of taken.takes.entries()) {
+      adapt.noticed(rate, spent ? (takings[at]?.cost ?? 0) : 0);
+    }
+    return taken;
+  }
 
   return {
+    adaptAll: adapt.adaptAll,
+
     async set(name: string, limit: Limit): Promise<Limit> {
       await configure.set(name, limit);
       return limit;
@@ -80,7 +94,14 @@ export function makeLimits(room: LimitsOptions) {
         keys: keys.bucket(limit, await keyHash(key)),
         args: { now: await clock.now(), limit: limitText(rate, Math.min(1, rate.limit.capacity)) },
       });
-      const one = { rate, remaining: fromMicro(balance), rate_per_s: microRate / 1e6, delay_ms, wait_ms };
+      const one = {
+        spent: false,
+        rate,
+        remaining: fromMicro(balance),
+        rate_per_s: microRate / 1e6,
+        delay_ms,
+        wait_ms,
+      };
       return answerOf(
         { ...one, shadowed: rate.limit.shadow && wait_ms > 0 },
         wait_ms === 0 || rate.limit.shadow,

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { onBuckets } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
+import adaptLua from "./adapt.lua";
+import noteAdaptingLua from "./note-adapting.lua";
 import peekLua from "./peek.lua";
 import removeLua from "./remove.lua";
 import setLimitLua from "./set-limit.lua";
@@ -50,5 +52,21 @@ export const remove = defineScript({
   source: removeLua,
   keys: ["configuration", "pace"],
   args: [],
+  reply: flag,
+});
+
+export const adapt = defineScript({
+  name: "limits.adapt",
+  source: adaptLua,
+  keys: ["pace"],
+  args: ["now", "step_ms", "ttl_ms", "used", "set_rate", "min", "max", "target_wait_ms", "backlog", "drain"],
+  reply: z.tuple([rate, int, z.int().min(-1)]),
+});
+
+export const noteAdapting = defineScript({
+  name: "limits.note-adapting",
+  source: noteAdaptingLua,
+  keys: ["adapting"],
+  args: ["now", "limit", "adapts"],
   reply: flag,
 });

@@ -19,6 +19,7 @@ export interface Take {
   delay_ms: number;
   wait_ms: number;
   rate_per_s: number;
+  spent: boolean;
   /** The limit only watches, and would have refused or delayed. */
   shadowed: boolean;
 }
@@ -70,8 +71,9 @@ export function makeTake({ store, keys, clock, rates }: TakeOptions) {
       args: { now: await clock.now(), request_ttl_ms: request === undefined ? 0 : REQUEST_MS },
       rest: limits,
     });
-    const takes = replies.map(([, balance, delay_ms, wait_ms, rate], at) => {
-      const take = { rate: named[at] as Rate, remaining: fromMicro(balance), rate_per_s: rate / 1e6 };
+    const takes = replies.map(([outcome, balance, delay_ms, wait_ms, rate], at) => {
+      const spent = allowed === 1 && outcome === "taken";
+      const take = { rate: named[at] as Rate, remaining: fromMicro(balance), rate_per_s: rate / 1e6, spent };
       return read({ ...take, delay_ms: allowed ? delay_ms : 0, wait_ms, shadowed: false });
     });
     return { allowed: allowed === 1, takes, degraded: false };
@@ -86,5 +88,13 @@ function read(take: Take): Take {
 }
 
 function unasked(rate: Rate): Take {
-  return { rate, remaining: 0, delay_ms: 0, wait_ms: 0, rate_per_s: ratePerS(rate), shadowed: false };
+  return {
+    rate,
+    remaining: 0,
+    delay_ms: 0,
+    wait_ms: 0,
+    rate_per_s: ratePerS(rate),
+    spent: false,
+    shadowed: false,
+  };
 }

@@ -1,19 +1,22 @@
-/** The rate an adapting limit has come to, when, and the wait it was made for (absent where nobody knows it). */
+/** The rate an adapting limit has come to, since when, and the wait it was made for (absent while nothing drains). */
 export interface Pace {
   rate_per_s: number;
-  adjusted_at: number;
+  set_at: number;
   estimated_wait_ms?: number;
 }
 
 /** That of a limit which has not adapted yet. */
-export const NO_PACE: Pace = { rate_per_s: 0, adjusted_at: 0 };
+export const NO_PACE: Pace = { rate_per_s: 0, set_at: 0 };
 
-/** Reads a stored pace; junk counts as none, so that the limit starts again from its configured rate. */
-export function parsePace(text: string): Pace {
-  const [rate, adjustedAt, , wait] = text.split(" ").map(Number);
-  if (!rate || !adjustedAt || !Number.isFinite(rate) || !Number.isSafeInteger(adjustedAt) || rate < 0) {
+/** A pace as it was found; one that makes no sense counts as none, so that the limit starts from its own rate. */
+export function toPace(rate: number, setAt: number, waitMs: number): Pace {
+  if (!(rate > 0 && rate <= 1e9) || !Number.isSafeInteger(setAt) || !Number.isSafeInteger(waitMs))
     return NO_PACE;
-  }
-  const known = wait !== undefined && Number.isSafeInteger(wait) && wait >= 0;
-  return { rate_per_s: rate, adjusted_at: adjustedAt, ...(known ? { estimated_wait_ms: wait } : {}) };
+  return { rate_per_s: rate, set_at: setAt, ...(waitMs >= 0 ? { estimated_wait_ms: waitMs } : {}) };
+}
+
+/** Reads a stored pace (limits/adapt.lua). */
+export function parsePace(text: string): Pace {
+  const [rate = Number.NaN, setAt = Number.NaN, , , waitMs = Number.NaN] = text.split(" ").map(Number);
+  return toPace(rate, setAt, waitMs);
 }

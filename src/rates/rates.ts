@@ -115,9 +115,9 @@ function inForce({ versions, limit: { adapt }, pace }: Rate): Version {
   const last = versions[versions.length - 1] as Version;
   if (!adapt) return last;
   // A pace from before the present configuration says nothing about it.
-  const adapted = pace.adjusted_at > last.set_at;
+  const adapted = pace.set_at > last.set_at;
   const rate = Math.min(adapt.max_per_s, Math.max(adapt.min_per_s, adapted ? pace.rate_per_s : last.rate));
-  return { ...last, rate, set_at: adapted ? pace.adjusted_at : last.set_at };
+  return { ...last, rate, set_at: adapted ? pace.set_at : last.set_at };
 }
 
 function parseStored(text: string): StoredLimit {

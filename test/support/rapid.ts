@@ -25,7 +25,7 @@ export function rateOf(...versions: Version[]): Rate {
     last.kind === "t"
       ? ({ algorithm: "token_bucket", refill_per_s: rate, ...rules } as const)
       : ({ algorithm: "leaky_bucket", leak_per_s: rate, ...rules } as const);
-  return { name: "rapid", limit, versions, pace: { rate_per_s: 0, adjusted_at: 0 } };
+  return { name: "rapid", limit, versions, pace: { rate_per_s: 0, set_at: 0 } };
 }
 
 /**
