@@ -7,6 +7,7 @@ local libraries = {
   "src/leases/bands.lua", "src/fleets/record.lua", "src/fleets/beats.lua",
   "src/queues/task.lua", "src/queues/due.lua", "src/queues/find.lua",
   "src/rates/bucket.lua", "src/rates/limit.lua", "src/rates/gate.lua",
+  "src/filters/probes.lua",
 }
 
 for _, library in ipairs(libraries) do

@@ -1,4 +1,6 @@
 import type { Hono } from "hono";
+import { makeFilters } from "./filters/filters.ts";
+import { filterRoutes } from "./filters/routes.ts";
 import { makeFleets } from "./fleets/fleets.ts";
 import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
@@ -37,7 +39,13 @@ export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions)
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const limits = makeLimits({ ...shared, loadOf });
-  const operations = [...fleetRoutes(fleets), ...limitRoutes(limits), ...queueRoutes(queues)];
+  const filters = makeFilters({ ...shared, take: limits.takeOne });
+  const operations = [
+    ...fleetRoutes(fleets),
+    ...limitRoutes(limits),
+    ...filterRoutes(filters),
+    ...queueRoutes(queues),
+  ];
   const document = openApi(operations);
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));

@@ -38,6 +38,13 @@ export function makeLimits(room: LimitsOptions) {
   return {
     adaptAll: adapt.adaptAll,
 
+    /** One take for another room. */
+    async takeOne(limit: string, key: string, cost: number) {
+      const { allowed, takes } = await take([{ limit, key, cost }], undefined);
+      const [{ delay_ms, wait_ms }] = takes as [Take];
+      return { allowed, delay_ms, wait_ms };
+    },
+
     async set(name: string, limit: Limit): Promise<Limit> {
       await configure.set(name, limit);
       return limit;

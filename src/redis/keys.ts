@@ -31,8 +31,15 @@ export interface BucketKeys {
   request: string;
 }
 
+/** The Redis keys of one filter; `generation` counts its generations. */
+export interface FilterKeys {
+  configuration: string;
+  shard(generation: number, shard: number): string;
+}
+
 /** Every Redis key the product uses. */
 export interface Keys {
+  filter(filter: string): FilterKeys;
   limit(limit: string): LimitKeys;
   bucket(limit: string, hash: string, request?: string): BucketKeys;
   /** The names of limits that adapt. */
@@ -75,6 +82,10 @@ export function makeKeys(prefix: string): Keys {
     queueConfig: (queue) => `${prefix}:{queue:${queue}}:config`,
     fleets: `${prefix}:fleets`,
     queues: `${prefix}:queues`,
+    filter: (filter) => ({
+      configuration: `${prefix}:{filter:${filter}}:configuration`,
+      shard: (generation, shard) => `${prefix}:{filter:${filter}}:bits:${generation}:${shard}`,
+    }),
     limit: (limit) => ({
       configuration: `${prefix}:{limit:${limit}}:configuration`,
       pace: `${prefix}:{limit:${limit}}:pace`,

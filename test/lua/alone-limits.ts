@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { filterOf, names } from "../support/filter.ts";
 import { limitOf } from "../support/limit.ts";
 import type { World } from "../support/world.ts";
 
@@ -30,4 +31,22 @@ export function limitBudgets(
       expect(await billed(world, () => limit.peek())).toBe(2);
     },
   );
+}
+
+/** What a filter costs. */
+export function filterBudgets(
+  newWorld: () => World,
+  billed: (world: World, work: () => Promise<unknown>) => Promise<number>,
+): void {
+  test("1,000 items of 7 bits are added and looked for in 4 and 3 calls of BITFIELD, besides the script and the version", async () => {
+    const world = newWorld();
+    const filter = filterOf(world);
+    await filter.set({ capacity: 10_000 });
+    await filter.add("warm");
+    await filter.check("warm");
+    const items = names("item", 1_000);
+    expect(await billed(world, () => filter.add(...items))).toBe(2 + 4);
+    expect(await billed(world, () => filter.check(...items))).toBe(2 + 3);
+    expect(await billed(world, () => filter.check("item-1"))).toBe(3);
+  });
 }
