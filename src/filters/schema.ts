@@ -36,6 +36,7 @@ export const removeAnswer = z.object({ deleted: z.boolean() });
 
 /** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */
 export type FilterCall = z.input<typeof filterBody>;
+export type FilterAnswer = z.output<typeof filterBody>;
 export type ItemsCall = z.input<typeof itemsBody>;
 export type AddAnswer = z.output<typeof addAnswer>;
 export type CheckAnswer = z.output<typeof checkAnswer>;
