@@ -7,4 +7,4 @@ local now, limit = tonumber(ARGV[1]), read_limit(ARGV[2])
 local bucket = bucket_at(redis.call('MGET', KEYS[1])[1], limit, now)
 local wait_ms = time_of(bucket, limit.cost, now) - now
 local delay_ms = bucket.kind == 'l' and wait_ms == 0 and time_of(bucket, bucket.capacity, now) - now or 0
-return { math.max(0, balance_of(bucket, now)), delay_ms, wait_ms, string.format('%.17g', bucket.rate) }
+return { most(0, balance_of(bucket, now)), delay_ms, wait_ms, bucket.rate_text }

@@ -12,7 +12,7 @@ local function read_gate(key, text, now)
     gate.room = gate.wait_ms == 0 and 1 or 0
   else
     gate.wait_ms = time_of(bucket, limit.cost, now) - now
-    gate.room = math.floor(math.max(0, balance_of(bucket, now)) / limit.cost)
+    gate.room = floor(most(0, balance_of(bucket, now)) / limit.cost)
   end
   if bucket.changed then write_bucket(key, bucket, now) end
   gate.left = gate.room
@@ -22,7 +22,7 @@ end
 
 local function pass_gate(gate, count, now)
   if not gate.key then return end
-  count = math.min(count, gate.left)
+  count = least(count, gate.left)
   if count == 0 then return end
   spend(gate.bucket, gate.cost * count, now)
   write_bucket(gate.key, gate.bucket, now)

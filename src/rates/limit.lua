@@ -2,40 +2,40 @@
 -- Its text is: cost, shadow, then its configurations, oldest first, each: kind, capacity, rate, set_at; the
 -- fraction of set_at tells apart what was set in the same ms.
 local function read_limit(text)
-  local cost, shadow, rest = string.match(text, '^(%S+) (%S+) (.*)$')
-  local limit = { cost = tonumber(cost), shadow = shadow == '1', configurations = {} }
-  for kind, capacity, rate, set_at in string.gmatch(rest, '([tl]) (%S+) (%S+) (%S+)') do
-    table.insert(limit.configurations, { kind = kind, capacity = tonumber(capacity), rate = tonumber(rate),
-                                         set_at = tonumber(set_at) })
-  end
-  return limit
+  local cost, shadow, rest = match(text, '^(%S+) (%S+) (.*)$')
+  return { cost = tonumber(cost), shadow = shadow == '1', configurations = rest }
 end
 
 -- The old bucket as it lives on under a newer configuration: nothing is given, promised turns stay promised.
-local function moved(old, to)
-  local at = math.max(math.floor(to.set_at), old.since)
-  local balance = balance_of(old, at)
-  local spent, level = old.capacity - balance
+local function move(bucket, to)
+  local at = most(floor(to.set_at), bucket.since)
+  local balance = balance_of(bucket, at)
+  local spent = bucket.capacity - balance
   if to.kind == 't' then
-    level = math.max(-to.capacity, math.min(to.capacity, balance))
-  elseif old.kind == 't' then
-    level = math.max(0, to.capacity - spent)
+    to.level = most(-to.capacity, least(to.capacity, balance))
+  elseif bucket.kind == 't' then
+    to.level = most(0, to.capacity - spent)
   else
-    level = to.capacity - math.ceil(spent * to.rate / old.rate)
+    to.level = to.capacity - ceil(spent * to.rate / bucket.rate)
   end
-  return { kind = to.kind, level = level, since = at, capacity = to.capacity, rate = to.rate,
-           set_at = to.set_at }
+  to.since = at
+  return to
 end
 
 -- A bucket that is not there was full under the first configuration; one newer than our configuration keeps
 -- its own. `changed` when it was there and has just been moved.
 local function bucket_at(text, limit, now)
-  local first = limit.configurations[1]
   local stored = read_bucket(text, now)
-  local bucket = stored or { kind = first.kind, level = first.capacity, since = math.floor(first.set_at),
-                             capacity = first.capacity, rate = first.rate, set_at = first.set_at }
-  for _, configuration in ipairs(limit.configurations) do
-    if configuration.set_at > bucket.set_at then bucket = moved(bucket, configuration) end
+  local bucket = stored
+  for kind, rules, capacity, rate, set_at in
+    string.gmatch(limit.configurations, '([tl]) ((%S+) (%S+) (%S+))') do
+    local newer = { kind = kind, rules = rules, rate_text = rate, capacity = tonumber(capacity),
+                    rate = tonumber(rate), set_at = tonumber(set_at) }
+    if not bucket then
+      bucket, newer.level, newer.since = newer, newer.capacity, floor(newer.set_at)
+    elseif newer.set_at > bucket.set_at then
+      bucket = move(bucket, newer)
+    end
   end
   bucket.changed = stored ~= nil and stored ~= bucket
   return bucket

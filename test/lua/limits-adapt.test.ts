@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { QueueLoad } from "../../src/rates/load.ts";
-import { limitOf } from "../support/limit.ts";
+import { limitOf, type TestLimit } from "../support/limit.ts";
 import { World } from "../support/world.ts";
 
 const rules = {
@@ -28,31 +28,26 @@ async function simulate(seconds: number, drains: (second: number) => number): Pr
   let backlog = 0;
   const ended: number[] = [];
   const loadOf = async () => {
-    const last = ended.slice(-20);
+    const last = ended.slice(-10);
     return {
       backlog,
-      drain_per_s: last.reduce((sum, each) => sum + each, 0) / Math.max(0.5, last.length / 2),
+      drain_per_s: last.reduce((sum, each) => sum + each, 0) / Math.max(1, last.length),
     };
   };
   const world = new World({ loadOf });
   const limit = limitOf(world);
   const producers = [limit, limitOf(world.isolate())];
-  await limit.set(rules);
+  await limit.set({ ...rules, capacity: 30 });
   const history: Second[] = [];
   for (let second = 0; second < seconds; second++) {
-    let drained = 0;
-    for (const producer of producers) {
-      const { remaining } = (await producer.peek()).body;
-      const { allowed } = (await producer.take({ cost: Math.max(0.5, remaining) })).body;
-      if (allowed) backlog += remaining;
-      const done = Math.min(backlog, drains(second) / 2);
-      backlog -= done;
-      ended.push(done);
-      drained += done;
-      world.advance(500);
-      await Promise.all(world.background.splice(0));
-    }
-    const rate = (await limit.peek()).body.rate_per_s;
+    const producer = producers[second % 2] as TestLimit;
+    const { remaining, rate_per_s: rate } = (await producer.peek()).body;
+    if ((await producer.take({ cost: Math.max(0.001, remaining) })).body.allowed) backlog += remaining;
+    const drained = Math.min(backlog, drains(second));
+    backlog -= drained;
+    ended.push(drained);
+    world.advance(1_000);
+    await Promise.all(world.background.splice(0));
     history.push({ wait_s: backlog / drains(second), rate, drained, could: drains(second) });
   }
   return history;

@@ -40,9 +40,9 @@ test("a dear take pushes the next turn back by as much as it costs", async () =>
   expect((await limit.take()).body.delay_ms).toBe(1_550);
 });
 
-test("over an hour of polling the outflow is constant and turns never overlap", async () => {
+test("over 20 minutes of polling the outflow is constant and turns never overlap", async () => {
   const version = { kind: "l", capacity: 4, rate: 3, set_at: 1_790_000_000_000 } as const;
-  const { at, delays } = await rapid(new World(), rateOf(version), { every_ms: 40, for_ms: 3_600_000 });
+  const { at, delays } = await rapid(new World(), rateOf(version), { every_ms: 40, for_ms: 1_200_000 });
   const turns = at.map((time, index) => time + (delays[index] ?? 0));
   expect(turns[0]).toBe(0);
   for (const [index, turn] of turns.entries())
