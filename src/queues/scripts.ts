@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
+import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
 import cancelLua from "./cancel.lua";
 import claimLua from "./claim.lua";
@@ -43,8 +44,9 @@ export const enqueue = defineScript({
 
 export const claim = defineScript({
   name: "queues.claim",
-  source: onTasks(dueLua, claimLua),
+  source: onTasks(dueLua, withGate(claimLua)),
   keys: [...structures, "request"],
+  restKeys: ["bucket"],
   args: [
     "now",
     "open",
@@ -57,10 +59,11 @@ export const claim = defineScript({
     "max_deliveries",
     "mixed",
     "request_memory_ms",
+    "limit",
   ],
   rest: ["class", "ratio"],
   reply: z.tuple(
-    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused"])],
+    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"])],
     z.union([z.string(), int]),
   ),
 });
