@@ -22,8 +22,9 @@ export function makeConfigure({ store, keys, clock, rates }: ConfigureOptions) {
       });
       if (before && JSON.stringify(before.limit) === JSON.stringify(limit)) return;
       const former = before?.versions ?? [];
-      // Never the same twice, since buckets tell configurations apart by it; scripts take the time without the fraction.
-      const set_at = Math.max(await clock.now(), (former.at(-1)?.set_at ?? 0) + 0.001);
+      // Never the same twice, since buckets tell configurations apart by it; scripts leave the fraction out of times.
+      const latest = Math.max(former.at(-1)?.set_at ?? 0, before?.pace.set_at ?? 0);
+      const set_at = Math.max(await clock.now(), latest + 0.001);
       const kind: Version["kind"] = limit.algorithm === "token_bucket" ? "t" : "l";
       const version = { kind, capacity: limit.capacity, rate: setRate(limit), set_at };
       const stored: StoredLimit = { limit, versions: [...former, version].slice(-VERSIONS) };

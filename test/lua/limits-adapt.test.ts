@@ -142,3 +142,16 @@ test("a changed rate is no free refill, and a record of it that is junk is writt
     expect(body.rate_per_s).toBeGreaterThan(0);
   }
 });
+
+test("a limit set in the very millisecond of a step still applies to every bucket", async () => {
+  const { world, limit } = setUp({ backlog: 1_000, drain_per_s: 10 });
+  await limit.set(rules);
+  await limit.take();
+  await world.settle();
+  world.advance(2_000);
+  await limit.take();
+  await world.settle();
+  expect((await limit.take()).body.rate_per_s).toBe(7);
+  await limit.set({ capacity: 10, refill_per_s: 3 });
+  expect((await limit.take()).body.rate_per_s).toBe(3);
+});

@@ -99,6 +99,19 @@ test("every key of a limit but its configuration has a lifetime, as long as the 
   expect(names).toHaveLength(3);
 });
 
+test("no lifetime is above 60 days and a minute, however deep the debt", async () => {
+  const world = new World();
+  const limit = limitOf(world);
+  await limit.set({ capacity: 2_592_000, refill_per_s: 1 });
+  await limit.take({ request_id: "r1", cost: 2_592_000 });
+  await limit.settle({ request_id: "r1", actual: 1e9 });
+  const refused = (await limit.take({ cost: 2_592_000 })).body;
+  expect(refused).toMatchObject({ remaining: 0, retry_after_ms: 60 * 86_400_000 });
+  for (const name of await world.redis<string[]>("KEYS", `${world.prefix}:*`)) {
+    expect(await world.redis<number>("PTTL", name)).toBeLessThanOrEqual(60 * 86_400_000 + 60_000);
+  }
+});
+
 test("a caller whose clock is behind neither empties the bucket nor stops its refill", async () => {
   const world = new World();
   const limit = limitOf(world);
