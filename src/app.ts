@@ -46,11 +46,16 @@ export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions)
     ...filterRoutes(filters),
     ...queueRoutes(queues),
   ];
-  const document = openApi(operations);
+  // Made when first asked for: it takes longer than any call may on the free plan.
+  let made: ReturnType<typeof openApi> | undefined;
+  const document = () => {
+    made ??= openApi(operations);
+    return made;
+  };
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
-    pages.get("/openapi.json", (context) => context.json(document));
-    pages.get("/docs", (context) => context.html(docsPage(document)));
+    pages.get("/openapi.json", (context) => context.json(document()));
+    pages.get("/docs", (context) => context.html(docsPage(document())));
   });
   return {
     fetch: app.fetch as Hono["fetch"],
