@@ -19,10 +19,11 @@ local function rerank(ready, waiting, ratio_of)
   return true
 end
 
--- Chooses the next tasks whose class has a free slot: the tasks, the members to take out, and whether one was closed.
+-- Chooses the next tasks whose class has a free slot and that the gate lets pass: the tasks, the members to take out,
+-- and why there are no more.
 -- Classes rank by their ratio, so what is open stands before what is closed; `mixed` says that ratios have changed, so
 -- that tasks may wait in an order of other days.
-local function choose(keys, now, max, ratios, mixed)
+local function choose(keys, now, max, ratios, mixed, open_gate)
   local taken, gone, live, busy, from, closed, looks = {}, {}, nil, nil, '-inf', nil, 0
   local function ratio_of(task) return ratios[task.class] or ratios.normal end
   local function look(limit)
@@ -43,9 +44,10 @@ local function choose(keys, now, max, ratios, mixed)
         closed = task
         break
       end
+      if task and #taken >= open_gate().room then return taken, gone, 'limited' end
       gone[#gone + 1], taken[#taken + 1] = text, task
     end
     if closed then from = string.format('%.0f', (closed.rank + 1) * 1e13) end
   until not (closed and mixed) or #taken == max
-  return taken, gone, closed ~= nil
+  return taken, gone, closed and 'at_capacity' or 'empty'
 end

@@ -1,14 +1,16 @@
 -- Takes tasks and a slot for each in one step, or neither; a repeated request hears the same leases.
--- KEYS: members, ready, timers, running, dead (fleet's zset, zset, zset, hash, zset), request (string)
+-- KEYS: members, ready, timers, running, dead (fleet's zset, zset, zset, hash, zset), request (string), then where
+--       the queue names a limit: bucket (string)
 -- ARGV: now, open, asked, max, holder, queue, lease_ttl_ms, time_limit_ms, max_deliveries, mixed, request_memory_ms,
---       then per class: class, ratio; one is normal, whose ratio a class that the policy has lost falls back to
--- Reply: {outcome, then lease, expires_at in turn}; outcome is claimed, ended, empty, at_capacity or paused
+--       limit, then per class: class, ratio; one is normal, whose ratio a class that the policy has lost falls back to
+-- Reply: {outcome, then lease, expires_at in turn}; outcome is claimed, ended, empty, at_capacity, paused or
+--        limited, which the wait in ms follows
 local keys = { members = KEYS[1], ready = KEYS[2], timers = KEYS[3], running = KEYS[4], dead = KEYS[5] }
 local request, now, open, asked = KEYS[6], tonumber(ARGV[1]), ARGV[2] == '1', ARGV[3] == '1'
 local max, holder, queue, lease_ttl_ms = tonumber(ARGV[4]), ARGV[5], ARGV[6], tonumber(ARGV[7])
 local time_limit_ms, max_deliveries, mixed = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10] == '1'
-local request_memory_ms, ratios = ARGV[11], {}
-for at = 12, #ARGV, 2 do ratios[ARGV[at]] = tonumber(ARGV[at + 1]) end
+local request_memory_ms, limit, bucket, ratios = ARGV[11], ARGV[12], KEYS[7], {}
+for at = 13, #ARGV, 2 do ratios[ARGV[at]] = tonumber(ARGV[at + 1]) end
 
 local kept = asked and redis.call('GET', request)
 if kept then
@@ -25,7 +27,12 @@ end
 if not open then return { 'paused' } end
 
 move_due(keys, now, max_deliveries, 500)
-local taken, gone, closed = choose(keys, now, max, ratios, mixed)
+local gate
+local function open_gate()
+  gate = gate or read_gate(bucket, limit, now)
+  return gate
+end
+local taken, gone, why = choose(keys, now, max, ratios, mixed, open_gate)
 local timers, leases, running, back, reply = {}, {}, {}, {}, { 'claimed' }
 for at, task in ipairs(taken) do
   back[at * 2 - 1], back[at * 2] = order_of(task), write_task(task)
@@ -43,8 +50,9 @@ for at, task in ipairs(taken) do
 end
 -- Taking out comes first: a store without memory refuses a script whose first write adds.
 if #gone > 0 then redis.call('ZREM', keys.ready, unpack(gone)) end
-if #taken == 0 then return { closed and 'at_capacity' or 'empty' } end
+if #taken == 0 then return { why, gate and gate.wait_ms } end
 write_or(function() redis.call('ZADD', keys.ready, unpack(back)) end, 'HSET', keys.running, unpack(running))
+pass_gate(gate, #taken, now)
 redis.call('ZADD', keys.timers, unpack(timers))
 redis.call('ZADD', keys.members, unpack(leases))
 if asked then

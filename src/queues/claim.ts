@@ -25,7 +25,7 @@ const REQUEST_MEMORY_MS = 600_000;
  * Takes up to `max` tasks with a slot for each, waiting up to `wait_ms` for the first.
  * Throws `request-ended` when this request's deliveries are all over.
  */
-export function makeClaim({ store, keys, clock, configurations, configs, denials }: QueuesOptions) {
+export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
     const [outcome, ...leases] = await poll(
@@ -39,8 +39,12 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     }
     const handed = outcome === "claimed" ? await hand(queue, leases) : [];
     if (outcome !== "claimed" || handed.length === 0) {
-      const reason = outcome === "claimed" ? "empty" : outcome;
-      const answer = { tasks: [], reason, retry_after_ms: retryAfterMs(body.attempt) };
+      const limited = outcome === "limited";
+      const answer = {
+        tasks: [],
+        reason: limited ? ("rate_limited" as const) : outcome === "claimed" ? ("empty" as const) : outcome,
+        retry_after_ms: limited ? Number(leases[0]) : retryAfterMs(body.attempt),
+      };
       return { answer, json: JSON.stringify(answer) };
     }
     const tasks = handed.map(({ task, payload }) => `{"payload":${payload},${JSON.stringify(task).slice(1)}`);
@@ -57,7 +61,9 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const open = !config.paused && !policy.paused;
     if (!open && request === undefined) return ["paused"] as const;
     const at = keys.queue(config.fleet, queue);
+    const { restKeys, limit } = await rates.gate(config.limit, queue);
     return store.run(scripts.claim, {
+      restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
         now: await clock.now(),
@@ -71,6 +77,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
         max_deliveries: config.max_deliveries,
         mixed: mixed ? 1 : 0,
         request_memory_ms: REQUEST_MEMORY_MS,
+        limit,
       },
       rest: ratios(policy),
     });

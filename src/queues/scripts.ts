@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
+import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
 import buryLua from "./bury.lua";
 import cancelLua from "./cancel.lua";
@@ -47,8 +48,9 @@ export const enqueue = defineScript({
 
 export const claim = defineScript({
   name: "queues.claim",
-  source: onTasks(dueLua, chooseLua, claimLua),
+  source: onTasks(dueLua, chooseLua, withGate(claimLua)),
   keys: [...structures, "request"],
+  restKeys: ["bucket"],
   args: [
     "now",
     "open",
@@ -61,10 +63,11 @@ export const claim = defineScript({
     "max_deliveries",
     "mixed",
     "request_memory_ms",
+    "limit",
   ],
   rest: ["class", "ratio"],
   reply: z.tuple(
-    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused"])],
+    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"])],
     z.union([z.string(), int]),
   ),
 });

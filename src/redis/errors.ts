@@ -8,6 +8,11 @@ export class StoreFault extends Error {
   override name = "StoreFault";
 }
 
+/** One script was to touch records that this store keeps on different shards; nothing was run. On the wire: 400. */
+export class KeysApart extends Error {
+  override name = "KeysApart";
+}
+
 /** What a store error says, without the command that the SDK puts behind it (it carries every argument). */
 export function storeMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -24,7 +24,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number] | "none" | "forgetful" | "holdAnswer" | "holdRequest";
 
 /** The last part of a key's name: only requests that name such a key meet the fault. */
-export type FaultyKey = "members" | "pods" | "policy" | "drain" | "timers" | `task:${string}`;
+export type FaultyKey = "bucket" | "members" | "pods" | "policy" | "drain" | "timers" | `task:${string}`;
 
 export type FaultLane = ReturnType<typeof faultLane>;
 
