@@ -17,7 +17,10 @@ export interface TaskContext {
 export interface WorkerOptions {
   /** How many tasks may run at once; default 1. */
   concurrency?: number;
-  /** How long one claim may wait at the coordinator, 0…25,000; default 10,000. With 0 an idle worker asks ever more rarely. */
+  /**
+   * How long one claim may wait at the coordinator, 0…25,000. It looks ever more rarely while it waits: within a second
+   * up to the default of 4,000. With 0 an idle worker itself asks ever more rarely, up to every ten seconds.
+   */
   waitMs?: number;
   /** A task failed, or its result could not be taken: what was thrown. */
   onTaskError?: (error: unknown, task: ClaimedTask) => void;

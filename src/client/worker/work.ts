@@ -68,7 +68,7 @@ async function fleetOf(calls: QueueCalls, signal: AbortSignal | undefined): Prom
   }
 }
 
-function checked({ concurrency = 1, waitMs = 10_000 }: WorkerOptions) {
+function checked({ concurrency = 1, waitMs = 4_000 }: WorkerOptions) {
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new TypeError("concurrency must be a whole number, 1 or more");
   if (duration("waitMs", waitMs) > LONGEST_WAIT_MS) throw new TypeError("waitMs must be at most 25000");
