@@ -1,4 +1,5 @@
 import { unlessAborted } from "../abort.ts";
+import { deferred } from "../deferred.ts";
 
 /** A fixed number of places for work. */
 export interface Places {
@@ -12,7 +13,7 @@ export interface Places {
 /** Makes so many free places. */
 export function createPlaces(size: number): Places {
   let taken = 0;
-  let freed = Promise.withResolvers<void>();
+  let freed = deferred();
   return {
     get taken() {
       return taken;
@@ -23,7 +24,7 @@ export function createPlaces(size: number): Places {
     give: () => {
       taken--;
       freed.resolve();
-      freed = Promise.withResolvers<void>();
+      freed = deferred();
     },
     free: async (signal) => {
       while (taken >= size) await unlessAborted(freed.promise, signal);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { JoinOptions, Pod } from "../keeper/types.ts";
 import type { ClaimedTask } from "../queue-calls.ts";
 
