@@ -16,7 +16,7 @@ export function judge(call: Call, status: number, headers: Headers, text: string
   if (status >= 200 && status < 300) {
     const good = has(body, {}) && call.accepts(body as Record<string, unknown>);
     return good
-      ? { kind: "answered", body }
+      ? { kind: "answered", body: call.read === undefined ? body : call.read(body as never, text) }
       : { kind: "failed", detail: "the answer was cut or is not ours", traceId };
   }
   const problem = asProblem(body);

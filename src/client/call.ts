@@ -9,6 +9,8 @@ export interface Call {
   waitMs?: number | undefined;
   /** Whether an answer has what its reader relies on; one that has not is taken for no answer at all. */
   accepts: (answer: Record<string, unknown>) => boolean;
+  /** Makes of the answer what the caller gets, where that needs the answer's own text. */
+  read?: (answer: never, text: string) => unknown;
 }
 
 /** Sends a call, with retries; resolves to its answer. Throws ProblemError, UnavailableError or a signal's reason. */

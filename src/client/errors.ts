@@ -7,6 +7,7 @@
  *   ├── NotGrantedError    `pod.acquire()` waited to its end and heard no
  *   ├── LeaseLostError     the `reason` of a lost lease's AbortSignal; never thrown by a call
  *   ├── PodClosedError     the pod drains, left or was replaced, and takes no more leases
+ *   ├── TaskError          thrown by a worker's handler, to say what becomes of its task
  *   └── UnsupportedError   this runtime lacks what was asked for (`thread: true` outside Node)
  *
  * A caller's own AbortSignal passes through: its `reason` is thrown as it is. A TypeError is a wrong argument.
@@ -112,6 +113,28 @@ export class PodClosedError extends FleetgateError<"pod-closed"> {
   constructor(reason: CloseReason) {
     super("pod-closed", `The pod takes no more leases: ${reason}`);
     this.reason = reason;
+  }
+}
+
+/** What becomes of a failed task: `retry: false` makes it dead at once; without `delayMs` the coordinator backs off. */
+export interface TaskErrorOptions {
+  retry?: boolean;
+  delayMs?: number;
+  /** A word that dead letters are told apart by, at most 128 characters. */
+  reason?: string;
+}
+
+/** For a worker's handler to throw: fails its task in a chosen way. Any other error is a retry with the default delay. */
+export class TaskError extends FleetgateError<"task-failed"> {
+  readonly retry: boolean;
+  readonly delayMs: number | undefined;
+  readonly reason: string | undefined;
+
+  constructor(message: string, options: TaskErrorOptions = {}) {
+    super("task-failed", message);
+    this.retry = options.retry ?? true;
+    this.delayMs = options.delayMs;
+    this.reason = options.reason;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FieldError } from "../problems.ts";
-import { endOfString } from "./raw-json.ts";
+import { endOfString } from "../raw-json.ts";
 
 /** Fields that carry JSON of the caller's own, kept as it was sent. */
 const VERBATIM = new Set<string | number>(["payload", "result"]);

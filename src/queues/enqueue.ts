@@ -1,9 +1,9 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
-import { elementTexts, memberTexts } from "../http/raw-json.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { ProblemCode } from "../problems.ts";
+import { elementTexts, memberTexts } from "../raw-json.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { QueuesOptions } from "./options.ts";
 import { type BatchAnswer, type EnqueueAnswer, MAX_PAYLOAD_BYTES, type taskBody } from "./schema.ts";

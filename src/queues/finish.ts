@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
-import { memberTexts } from "../http/raw-json.ts";
+import { memberTexts } from "../raw-json.ts";
 import type { QueuesOptions } from "./options.ts";
 import {
   type CompleteAnswer,

@@ -1,18 +1,24 @@
 import type { FleetCalls } from "../fleet-calls.ts";
 import type { Activity } from "./activity.ts";
 import type { Beater } from "./beater.ts";
-import { createLease, type Grant, type LeaseHandle } from "./lease.ts";
+import type { HeldLease } from "./held.ts";
+import { createHold, type Hold } from "./hold.ts";
+import { createLease, type Grant } from "./lease.ts";
 import type { Lease, ReleaseOutcome } from "./types.ts";
 
 /** The longest a release is tried, in milliseconds; its lease lapses by its own ttl anyway. */
 const RELEASE_MS = 10_000;
 
-/** Makes the function that turns a grant into a lease which the beater renews until it ends. */
-export function createKeep(
-  calls: FleetCalls,
-  beater: Beater,
-  leases: Activity<LeaseHandle>,
-): (grant: Grant) => Lease {
+/** How a pod keeps leases alive until they end. */
+export interface Keep {
+  /** Turns a grant into the lease its holder sees. */
+  lease(grant: Grant): Lease;
+  /** Renews a lease that is ended in its own way; undefined stands for a degraded one, which is not renewed. */
+  hold(lease: HeldLease | undefined): Hold;
+}
+
+/** Makes what keeps a pod's leases; `held` is told of each. */
+export function createKeep(calls: FleetCalls, beater: Beater, held: Activity<Hold>): Keep {
   async function release(id: string, ttlMs: number): Promise<ReleaseOutcome> {
     beater.drop(id);
     try {
@@ -23,10 +29,19 @@ export function createKeep(
     }
   }
 
-  return (grant) => {
-    const handle = createLease(grant, { check: beater.check, release, ended: () => leases.delete(handle) });
-    leases.add(handle);
-    if (grant.id !== null) beater.hold({ id: grant.id, ttlMs: grant.ttlMs, deadline: grant.deadline });
-    return handle.lease;
+  function keep(lease: HeldLease | undefined): Hold {
+    const ended = () => {
+      held.delete(hold);
+      if (lease !== undefined) beater.drop(lease.id);
+    };
+    const hold = createHold(lease?.id ?? null, { check: beater.check, ended });
+    held.add(hold);
+    if (lease !== undefined) beater.hold(lease);
+    return hold;
+  }
+
+  return {
+    hold: keep,
+    lease: (grant) => createLease(grant, keep(grant.id === null ? undefined : grant), release),
   };
 }

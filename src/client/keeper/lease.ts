@@ -1,4 +1,4 @@
-import { LeaseLostError, type LossReason } from "../errors.ts";
+import type { Hold } from "./hold.ts";
 import type { Lease, ReleaseOutcome } from "./types.ts";
 
 /** What was granted; `deadline` is on the monotonic clock. Id, ttl and deadline are null when degraded. */
@@ -7,62 +7,35 @@ export type Grant = { class: string; requestId: string } & (
   | { id: null; ttlMs: null; deadline: null }
 );
 
-/** What a lease needs of its pod. */
-export interface LeaseKeeper {
-  /** Judges deadlines now; may call the lease's own `lose`. */
-  check(): void;
-  /** Ends renewing and gives the slot back; must not reject. */
-  release(id: string, ttlMs: number): Promise<ReleaseOutcome>;
-  /** The lease has ended, one way or another. */
-  ended(): void;
-}
-
-/** A lease with the way to take it from its holder. */
-export interface LeaseHandle {
-  lease: Lease;
-  lose(reason: LossReason): void;
-}
-
-/** Makes a lease that ends once: by the first of `release()` and `lose()`. */
-export function createLease(grant: Grant, keeper: LeaseKeeper): LeaseHandle {
-  const controller = new AbortController();
+/** Makes the lease its holder sees; `release`, which must not reject, gives a slot back at the coordinator. */
+export function createLease(
+  grant: Grant,
+  hold: Hold,
+  release: (id: string, ttlMs: number) => Promise<ReleaseOutcome>,
+): Lease {
   let releasing: Promise<ReleaseOutcome> | undefined;
 
   async function giveBack(): Promise<ReleaseOutcome> {
-    if (grant.id === null) return "degraded";
-    return keeper.release(grant.id, grant.ttlMs);
+    return grant.id === null ? "degraded" : release(grant.id, grant.ttlMs);
   }
 
-  function release(): Promise<ReleaseOutcome> {
-    if (releasing !== undefined) return releasing;
-    keeper.check();
-    if (controller.signal.aborted) return Promise.resolve("lost");
-    releasing = giveBack();
-    releasing.then(keeper.ended);
-    return releasing;
-  }
-
-  return {
-    lease: {
-      id: grant.id,
-      class: grant.class,
-      ttlMs: grant.ttlMs,
-      requestId: grant.requestId,
-      degraded: grant.id === null,
-      signal: controller.signal,
-      get lost() {
-        keeper.check();
-        return controller.signal.aborted;
-      },
-      release,
-      [Symbol.asyncDispose]: async () => {
-        await release();
-      },
+  const lease: Lease = {
+    id: grant.id,
+    class: grant.class,
+    ttlMs: grant.ttlMs,
+    requestId: grant.requestId,
+    degraded: grant.id === null,
+    signal: hold.signal,
+    get lost() {
+      return hold.lost;
     },
-    lose: (reason) => {
-      if (releasing !== undefined || controller.signal.aborted) return;
-      controller.abort(new LeaseLostError(grant.id, reason));
-      keeper.ended();
+    release: () => {
+      releasing ??= hold.end(giveBack);
+      return releasing;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lease.release();
     },
   };
+  return lease;
 }

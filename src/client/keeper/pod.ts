@@ -6,8 +6,10 @@ import type { OnUnavailable } from "../options.ts";
 import { waitForSlot } from "./acquire.ts";
 import { createActivity } from "./activity.ts";
 import type { Beater, BeaterEvents, BeatState } from "./beater.ts";
+import type { Hold } from "./hold.ts";
+import { type Inside, setInside } from "./inside.ts";
 import { createKeep } from "./keep.ts";
-import type { LeaseHandle } from "./lease.ts";
+import { tell } from "./tell.ts";
 import type { AcquireOptions, BeatBody, JoinOptions, Lease, LeaveOutcome, Pod, PodState } from "./types.ts";
 
 /** What a pod is made of. */
@@ -30,7 +32,7 @@ export function createPod(parts: PodParts): Pod {
   const { calls, callbacks } = parts;
   const { cluster, pod: name, instance } = parts.body;
   const identity = { cluster, pod: name, instance };
-  const leases = createActivity<LeaseHandle>();
+  const leases = createActivity<Hold>();
   const asking = createActivity<Promise<unknown>>();
   const closing = new AbortController();
   const cut = new AbortController();
@@ -45,7 +47,7 @@ export function createPod(parts: PodParts): Pod {
 
   function end(reason: "replaced" | "stopped"): void {
     close(reason);
-    for (const handle of leases.all()) handle.lose(reason);
+    for (const hold of leases.all()) hold.lose(reason);
   }
 
   function replaced(): void {
@@ -58,7 +60,7 @@ export function createPod(parts: PodParts): Pod {
     lost: (id, reason) =>
       leases
         .all()
-        .find((handle) => handle.lease.id === id)
+        .find((hold) => hold.id === id)
         ?.lose(reason),
     directive: (next) => {
       const news = next !== directive;
@@ -89,13 +91,8 @@ export function createPod(parts: PodParts): Pod {
     const ends = linked(closing.signal, options.signal);
     try {
       ends.signal.throwIfAborted();
-      const grant = await waitForSlot(
-        { ...parts, identity, renew, cut: cut.signal },
-        options,
-        ends.signal,
-        track,
-      );
-      const lease = keep(grant);
+      const grant = await waitForSlot({ ...parts, ...inside, renew: renewOne }, options, ends.signal, track);
+      const lease = keep.lease(grant);
       if (!ends.signal.aborted) return lease;
       track(lease.release());
       throw ends.signal.reason;
@@ -107,11 +104,23 @@ export function createPod(parts: PodParts): Pod {
     }
   }
 
-  async function renew(id: string, signal: AbortSignal): Promise<number | undefined> {
-    const sentAt = monotonicMs();
-    const body = { ...parts.body, state: beatState(state), leases: [id] };
-    const answer = await calls.heartbeat(body, { signal, retry: false });
-    return answer.lost.includes(id) ? undefined : sentAt;
+  const inside: Inside = {
+    identity,
+    cut: cut.signal,
+    track,
+    replaced,
+    hold: keep.hold,
+    renew: async (leases, signal) => {
+      const sentAt = monotonicMs();
+      const body = { ...parts.body, state: beatState(state), leases };
+      const { lost } = await calls.heartbeat(body, { signal, retry: false });
+      return { sentAt, lost };
+    },
+  };
+
+  async function renewOne(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const { sentAt, lost } = await inside.renew([id], signal);
+    return lost.includes(id) ? undefined : sentAt;
   }
 
   async function leave(): Promise<LeaveOutcome> {
@@ -120,7 +129,7 @@ export function createPod(parts: PodParts): Pod {
     cut.abort();
     await asking.idle();
     await beater.stop();
-    for (const handle of leases.all()) handle.lose("left");
+    for (const hold of leases.all()) hold.lose("left");
     try {
       if (wasReplaced) return "replaced";
       await calls.leave(identity);
@@ -169,12 +178,8 @@ export function createPod(parts: PodParts): Pod {
       await pod.leave();
     },
   };
+  setInside(pod, inside);
   return pod;
-}
-
-/** Runs a caller's function in a turn of its own, so that what it throws is its own and not the keeper's. */
-function tell(run: () => void): void {
-  queueMicrotask(run);
 }
 
 function beatState(state: PodState): BeatState {

@@ -13,12 +13,17 @@ export function leaveOnSigterm(pod: Pod, options: ShutdownOptions): () => void {
   const process = nodeProcess();
   if (process === undefined) return () => {};
   const run = async () => {
-    await drainFor(pod, options.graceMs);
-    await pod.leave();
+    await finishAndLeave(pod, options.graceMs);
     if (options.exitAfterLeave) process.exit(0);
   };
   process.on("SIGTERM", run);
   return () => process.off("SIGTERM", run);
+}
+
+/** Drains, waits for the work no longer than `graceMs`, and leaves, which gives back what is still held. */
+export async function finishAndLeave(pod: Pod, graceMs: number | undefined): Promise<void> {
+  await drainFor(pod, graceMs);
+  await pod.leave();
 }
 
 /** Drains, but waits for the work no longer than `graceMs`. */

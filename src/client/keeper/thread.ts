@@ -1,3 +1,4 @@
+import { deferred } from "../deferred.ts";
 import { UnsupportedError } from "../errors.ts";
 import type { Beater, BeaterEvents } from "./beater.ts";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
@@ -113,10 +114,4 @@ export function startThread(
       },
     },
   };
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { FleetCalls } from "../fleet-calls.ts";
 import type { OnUnavailable } from "../options.ts";
 

@@ -8,7 +8,14 @@ type Json = Record<string, unknown>;
 export interface Case {
   name: string;
   call: string;
-  args: { fleet?: string; body?: Json; query?: Json; options?: { deadline_ms?: number } };
+  args: {
+    fleet?: string;
+    queue?: string;
+    id?: string;
+    body?: Json;
+    query?: Json;
+    options?: { deadline_ms?: number };
+  };
   respond: (string | (Reply & { use?: string; delay_ms?: number }))[];
   expect: {
     requests: (ExpectedRequest & { times?: number })[] | null;
@@ -52,6 +59,7 @@ export function resultOf({ expect }: Case): unknown {
 /** Makes the call that a case names. */
 export async function perform(client: Client, { call, args }: Case): Promise<unknown> {
   if (call === "fleets") return client.fleets();
+  if (args.queue !== undefined) return performOnQueue(client, call, args);
   const fleet = client.fleet(args.fleet ?? "");
   const options = args.options && { deadlineMs: args.options.deadline_ms };
   // biome-ignore lint/suspicious/noExplicitAny: the file holds bodies of every call
@@ -67,6 +75,27 @@ export async function perform(client: Client, { call, args }: Case): Promise<unk
   if (call === "release") return fleet.release(given, options);
   if (call === "leave") return fleet.leave(given, options);
   if (call === "drain") return fleet.drain(given, options);
+  throw new Error(`the file names a call this client does not know: ${call}`);
+}
+
+async function performOnQueue(client: Client, call: string, args: Case["args"]): Promise<unknown> {
+  const queue = client.queue(args.queue ?? "");
+  const options = args.options && { deadlineMs: args.options.deadline_ms };
+  // biome-ignore lint/suspicious/noExplicitAny: the file holds bodies of every call
+  const given = (args.query ?? args.body) as any;
+  if (call === "configure") return queue.configure(given, options);
+  if (call === "queue_status") return queue.status(options);
+  if (call === "enqueue") return queue.enqueue(given, options);
+  if (call === "enqueue_batch") return queue.enqueueBatch(given, options);
+  if (call === "claim") return queue.claim(given, options);
+  if (call === "complete") return queue.complete(given, options);
+  if (call === "fail") return queue.fail(given, options);
+  if (call === "task") return queue.task(args.id ?? "", options);
+  if (call === "cancel") return queue.cancel(args.id ?? "", options);
+  if (call === "dead") return queue.dead(given, options);
+  if (call === "dead_pages") return every(queue.deadPages(given, options));
+  if (call === "redrive") return queue.redrive(given, options);
+  if (call === "purge") return queue.purge(given, options);
   throw new Error(`the file names a call this client does not know: ${call}`);
 }
 

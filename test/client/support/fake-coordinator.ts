@@ -1,4 +1,6 @@
 import { sleep } from "../../../src/client/timers.ts";
+import { createFakeLeases } from "./fake-leases.ts";
+import { createFakeQueue, type FakeQueue } from "./fake-queue.ts";
 import { type FaultyServer, type Reply, type Seen, startFaultyServer } from "./faulty-server.ts";
 
 /** How a fake coordinator behaves; change it while it runs. Durations in milliseconds. */
@@ -7,6 +9,8 @@ export interface Behaviour {
   paceMs: number;
   leaseTtlMs: number;
   retryAfterMs: number;
+  /** The queue's soft time limit. */
+  softMs?: number;
   directive: "run" | "drain";
   /** Answers instead of the coordinator, which does nothing. */
   instead: (seen: Seen) => Reply | undefined | Promise<Reply | undefined>;
@@ -14,12 +18,13 @@ export interface Behaviour {
   afterwards: (seen: Seen) => Reply | undefined | Promise<Reply | undefined>;
 }
 
-/** A coordinator of one fleet in memory: enough of the protocol for a keeper, with faults on demand. */
+/** A coordinator of one fleet and one queue in memory: enough of the protocol for a keeper, with faults on demand. */
 export interface FakeCoordinator extends FaultyServer {
   behaviour: Behaviour;
   /** Requests of one call, in order. */
   calls(name: string): Seen[];
   busy(): number;
+  queue: FakeQueue;
   /** Ends a lease as if its deadline had passed. */
   expire(id: string): void;
 }
@@ -36,23 +41,14 @@ export async function startFakeCoordinator(over: Partial<Behaviour> = {}): Promi
     afterwards: () => undefined,
     ...over,
   };
-  const leases = new Map<string, { ttlMs: number; deadline: number }>();
-  const live = (id: string) => (leases.get(id)?.deadline ?? 0) > performance.now();
-  const busy = () => [...leases.keys()].filter(live).length;
-  const end = (id: string) => {
-    const was = live(id);
-    const lease = leases.get(id);
-    if (lease !== undefined) lease.deadline = 0;
-    return was;
-  };
+  const leases = createFakeLeases();
+  const queue = createFakeQueue(leases, behaviour);
+  const busy = () => leases.all().filter(leases.live).length;
 
   const done: Record<string, (seen: Seen) => Reply | Promise<Reply>> = {
     heartbeat: ({ body }) => {
-      const lost = (body.leases ?? []).filter((id: string) => !live(id));
-      for (const id of body.leases ?? []) {
-        const lease = leases.get(id);
-        if (lease !== undefined && live(id)) lease.deadline = performance.now() + lease.ttlMs;
-      }
+      const lost = (body.leases ?? []).filter((id: string) => !leases.live(id));
+      for (const id of body.leases ?? []) leases.renew(id);
       return {
         body: { ttl_ms: 3_000, next_heartbeat_ms: behaviour.paceMs, directive: behaviour.directive, lost },
       };
@@ -60,26 +56,29 @@ export async function startFakeCoordinator(over: Partial<Behaviour> = {}): Promi
     acquire: async ({ body, gone }) => {
       const id = `${body.pod}/${body.request_id}`;
       const ttlMs = body.ttl_ms ?? behaviour.leaseTtlMs;
-      if (leases.has(id) && !live(id)) return problem(409, "request-ended");
+      if (leases.has(id) && !leases.live(id)) return problem(409, "request-ended");
       const waitEnd = performance.now() + (body.wait_ms ?? 0);
-      while (!live(id) && !gone() && busy() >= behaviour.capacity && performance.now() < waitEnd)
+      while (!leases.live(id) && !gone() && busy() >= behaviour.capacity && performance.now() < waitEnd)
         await sleep(5);
       if (gone()) return { fault: "hang" };
-      if (!live(id) && busy() >= behaviour.capacity)
+      if (!leases.live(id) && busy() >= behaviour.capacity)
         return { body: { granted: false, reason: "at_capacity", retry_after_ms: behaviour.retryAfterMs } };
-      if (!live(id)) leases.set(id, { ttlMs, deadline: performance.now() + ttlMs });
+      if (!leases.live(id)) leases.grant(id, ttlMs);
       const lease = { id, class: body.class ?? "normal", ttl_ms: ttlMs, expires_at: 0 };
       return { body: { granted: true, lease, live: 1, busy: busy(), capacity: behaviour.capacity } };
     },
     release: ({ body }) => {
-      const released = body.leases.filter(end);
+      const released = body.leases.filter(leases.end);
       const missing = body.leases.filter((id: string) => !released.includes(id));
       return { body: { released, missing } };
     },
     leave: ({ body }) => {
-      const released = [...leases.keys()].filter((id) => id.startsWith(`${body.pod}/`)).filter(end);
+      const held = leases.all().filter((id) => id.startsWith(`${body.pod}/`));
+      const released = held.filter(leases.end);
+      queue.takeBack(released);
       return { body: { left: true, released } };
     },
+    ...queue.calls,
   };
 
   const nameOf = (seen: Seen) => seen.path.split("/").at(-1) ?? "";
@@ -94,7 +93,8 @@ export async function startFakeCoordinator(over: Partial<Behaviour> = {}): Promi
     behaviour,
     calls: (name) => server.seen.filter((seen) => nameOf(seen) === name),
     busy,
-    expire: end,
+    expire: leases.end,
+    queue,
   };
 }
 

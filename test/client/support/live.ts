@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { startStack } from "../../../scripts/lib/stack.ts";
-import { createClient, type Fleet } from "../../../src/client/index.ts";
+import { type Client, createClient, type Fleet } from "../../../src/client/index.ts";
 
 /** A whole coordinator in workerd, over the tests' Redis with a prefix of its own. */
 export interface Live extends AsyncDisposable {
   url: string;
   key: string;
+  client: Client;
   fleet(name: string): Fleet;
 }
 
@@ -21,10 +22,12 @@ export async function startLive(): Promise<Live> {
     FLEETGATE_PREFIX: `client-${crypto.randomUUID().slice(0, 8)}`,
   };
   const { url, key, stop } = await startStack({ dir, port: 0, env });
+  const client = createClient({ url, key });
   return {
     url,
     key,
-    fleet: (name) => createClient({ url, key }).fleet(name),
+    client,
+    fleet: client.fleet,
     [Symbol.asyncDispose]: async () => {
       await stop();
       rmSync(dir, { recursive: true });

@@ -1,3 +1,4 @@
+/** Slices of JSON texts. Imports nothing; shared by the server, which keeps payloads as text, and the client. */
 const SPACE = /[\s]*/y;
 const SCALAR = /[^\s,\]}]+/y;
 
