@@ -24,12 +24,12 @@ export interface App {
 }
 
 export interface AppOptions extends Ground, ServeOptions {
-  /** What limits that adapt follow; a test gives its own. */
+  /** What limits that adapt follow: by default the queues; a test gives its own. */
   loadOf?: LoadOf;
 }
 
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions): App {
+export function createApp({ auth, log, loadOf, ...ground }: AppOptions): App {
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
@@ -38,7 +38,7 @@ export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions)
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
-  const limits = makeLimits({ ...shared, loadOf });
+  const limits = makeLimits({ ...shared, loadOf: loadOf ?? queues.load });
   const filters = makeFilters({ ...shared, take: limits.takeOne });
   const operations = [
     ...fleetRoutes(fleets),
@@ -67,6 +67,3 @@ export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions)
     },
   };
 }
-
-// Until queues tell their load, limits that adapt keep their rate.
-const noLoad: LoadOf = async () => undefined;

@@ -1,3 +1,6 @@
+-- What stands behind the ms of the end tells how it ended (bands.lua: an ended lease has a fraction).
+local COMPLETED, FAILED = 0.5, 0.25
+
 -- Ends a delivery if it is the task's present one and its lease is live; `also` is one more write: set, score, member.
 -- Its timer tells which is the present one: a lease may outlive it when a renewal was on its way. Removing comes first,
 -- since a store without memory refuses a script whose first write adds.
@@ -12,7 +15,8 @@ local function end_delivery(keys, lease, id, now, also)
   held = write_or(undo, 'HDEL', keys.running, id)
   if held == 1 then
     if also then added = write_or(undo, 'ZADD', unpack(also)) end
-    local ended = write_or(undo, 'ZADD', keys.members, 'XX', 'LT', 'CH', ended_at(now), lease)
+    local value = string.format('%.2f', LEASE * 1e15 + now + (also and FAILED or COMPLETED))
+    local ended = write_or(undo, 'ZADD', keys.members, 'XX', 'LT', 'CH', value, lease)
     if ended == 1 then return true end
   end
   undo()

@@ -1,5 +1,7 @@
 import type * as z from "zod";
+import { Problem } from "../http/problem.ts";
 import { makeRegistry } from "../leases/registry.ts";
+import type { QueueLoad } from "../rates/load.ts";
 import { makeClaim } from "./claim.ts";
 import { makeQueueConfigs } from "./configs.ts";
 import { makeEnqueue } from "./enqueue.ts";
@@ -15,6 +17,8 @@ export type Queues = ReturnType<typeof makeQueues>;
 /** Timers one sweep works off; the claim's own step is 500, so that it stays short. */
 const SWEEP_STEP = 1_000;
 const SWEEP_STEPS = 5;
+/** Over how long the drain of a queue is taken. */
+const LOAD_SPAN_MS = 10_000;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
@@ -57,6 +61,21 @@ export function makeQueues(ground: QueuesGround) {
       const [ready, delayed, in_flight, dead, oldest] = await store.run(scripts.counts, call);
       const oldest_ready_ms = oldest < 0 ? 0 : Math.max(0, now - oldest);
       return { queue, ready, delayed, in_flight, dead, backlog: ready + in_flight, oldest_ready_ms, config };
+    },
+
+    /** What a limit that follows this queue goes by; undefined for a queue that nobody made. */
+    async load(queue: string): Promise<QueueLoad | undefined> {
+      const config = await configs.of(queue).catch((error: unknown) => {
+        if (error instanceof Problem && error.code === "not-found") return undefined;
+        throw error;
+      });
+      if (!config) return undefined;
+      const args = { now: await clock.now(), span_ms: LOAD_SPAN_MS, queue };
+      const [backlog, completed] = await store.run(scripts.load, {
+        keys: keys.queue(config.fleet, queue),
+        args,
+      });
+      return { backlog, drain_per_s: (completed * 1_000) / LOAD_SPAN_MS };
     },
 
     async enqueue(queue: string, body: z.output<typeof taskBody>, text: string) {

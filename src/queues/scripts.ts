@@ -16,6 +16,7 @@ import findLua from "./find.lua";
 import getTaskLua from "./get-task.lua";
 import handBackLua from "./hand-back.lua";
 import listTasksLua from "./list-tasks.lua";
+import loadLua from "./load.lua";
 import purgeLua from "./purge.lua";
 import redriveLua from "./redrive.lua";
 import repeatedLua from "./repeated.lua";
@@ -135,6 +136,14 @@ export const sweep = defineScript({
   keys: structures,
   args: ["now", "max_deliveries", "limit"],
   reply: int,
+});
+
+export const load = defineScript({
+  name: "queues.load",
+  source: onTasks(endDeliveryLua, loadLua),
+  keys: ["members", "ready", "running"],
+  args: ["now", "span_ms", "queue"],
+  reply: z.tuple([int, int]),
 });
 
 export const listTasks = defineScript({
