@@ -6,6 +6,8 @@ import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
+import { makeLedger } from "./leases/ledger.ts";
+import { makeTallies } from "./leases/tallies.ts";
 import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
 import type { Ground } from "./redis/ground.ts";
@@ -19,10 +21,12 @@ export interface App {
 
 /** Wires the rooms over one store. The only place that knows them all. */
 export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+  const tallies = makeTallies(ground);
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
     denials: makeDenials(ground.clock),
+    ledger: makeLedger(ground, tallies),
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });

@@ -18,7 +18,7 @@ const SWEEP_STEPS = 5;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
-  const { store, keys, clock } = ground;
+  const { store, keys, clock, ledger } = ground;
   const configs = makeQueueConfigs(ground);
   const room = { ...ground, configs };
   const registry = makeRegistry(ground, keys.queues, sweep);
@@ -72,8 +72,19 @@ export function makeQueues(ground: QueuesGround) {
     },
 
     async claim(queue: string, body: z.output<typeof claimBody>, signal: AbortSignal) {
+      const { fleet } = await configs.of(queue);
+      const started = clock.local();
       const claimed = await claim(queue, body, signal);
-      if (claimed.answer.tasks.length > 0) registry.noticed(queue);
+      const { tasks, reason } = claimed.answer;
+      if (body.wait_ms > 0) ledger.waited(fleet, clock.local() - started);
+      if (reason !== undefined && reason !== "empty") ledger.denied(fleet, reason);
+      if (tasks.length > 0) {
+        ledger.granted(
+          fleet,
+          tasks.map(({ lease }) => lease.id),
+        );
+        registry.noticed(queue);
+      }
       return claimed;
     },
 
