@@ -46,6 +46,7 @@ export function makeFleets(room: FleetsOptions) {
     pods: makePods(room),
     purgeAll: housekeeping.purgeAll,
     names: housekeeping.names,
+    turn: housekeeping.turn,
 
     async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
       const answer = await beats.heartbeat(fleet, body);

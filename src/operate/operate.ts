@@ -1,0 +1,21 @@
+import type { Fleets } from "../fleets/fleets.ts";
+import type { Queues } from "../queues/queues.ts";
+import type { Ground } from "../redis/ground.ts";
+import { makeHistory } from "./history.ts";
+import { makeSampler } from "./sampler.ts";
+
+/** The one room that may read others. */
+export interface OperateOptions extends Ground {
+  fleets: Fleets;
+  queues: Queues;
+}
+
+export type Operate = ReturnType<typeof makeOperate>;
+
+/** What an operator looks at: it reads the other rooms and decides nothing. */
+export function makeOperate(room: OperateOptions) {
+  return {
+    sample: makeSampler(room),
+    history: makeHistory(room),
+  };
+}

@@ -1,0 +1,36 @@
+import * as z from "zod";
+import { name } from "../http/fields.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import type { Operate } from "./operate.ts";
+import * as wire from "./schema.ts";
+
+const ofFleet = z.strictObject({ fleet: name });
+const ofQueue = z.strictObject({ queue: name });
+
+/** The wire of the operate room (PROTOCOL, Operate). */
+export function operateRoutes(operate: Operate): Operation[] {
+  return [
+    operation({
+      id: "operate.fleet-history",
+      method: "GET",
+      path: "/v1/fleets/{fleet}/history",
+      summary: "What a fleet was in the last hour, day or month",
+      scopes: ["read"],
+      params: ofFleet,
+      query: wire.spanQuery,
+      answer: wire.fleetHistory,
+      handle: async ({ params, query }) => ({ body: await operate.history.fleet(params.fleet, query.span) }),
+    }),
+    operation({
+      id: "operate.queue-history",
+      method: "GET",
+      path: "/v1/queues/{queue}/history",
+      summary: "What a queue was in the last hour, day or month",
+      scopes: ["read"],
+      params: ofQueue,
+      query: wire.spanQuery,
+      answer: wire.queueHistory,
+      handle: async ({ params, query }) => ({ body: await operate.history.queue(params.queue, query.span) }),
+    }),
+  ];
+}

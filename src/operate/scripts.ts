@@ -1,0 +1,34 @@
+import * as z from "zod";
+import { onMembers } from "../leases/bands.ts";
+import { defineScript } from "../redis/script.ts";
+import keepLua from "./keep.lua";
+import recallLua from "./recall.lua";
+import sampleLua from "./sample.lua";
+
+const texts = z.array(z.string());
+
+export const sample = defineScript({
+  name: "operate.sample",
+  source: onMembers(sampleLua),
+  keys: ["members", "history"],
+  args: ["now", "ratio", "minute", "quarter", "reach_ms", "key_ttl_ms", "renew"],
+  rest: ["denials"],
+  reply: z.string(),
+});
+
+export const keep = defineScript({
+  name: "operate.keep",
+  source: keepLua,
+  keys: ["history"],
+  args: ["sample", "minute", "quarter", "key_ttl_ms", "renew"],
+  reply: z.literal("OK"),
+});
+
+export const recall = defineScript({
+  name: "operate.recall",
+  source: recallLua,
+  keys: ["history"],
+  args: [],
+  rest: ["place"],
+  reply: texts,
+});
