@@ -1,13 +1,17 @@
 import type { Fleets } from "../fleets/fleets.ts";
+import type { Configurations } from "../leases/configuration.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeHistory } from "./history.ts";
+import { makeIdle } from "./idle.ts";
 import { makeSampler } from "./sampler.ts";
+import { makeScale } from "./scale.ts";
 
 /** The one room that may read others. */
 export interface OperateOptions extends Ground {
   fleets: Fleets;
   queues: Queues;
+  configurations: Configurations;
 }
 
 export type Operate = ReturnType<typeof makeOperate>;
@@ -17,5 +21,7 @@ export function makeOperate(room: OperateOptions) {
   return {
     sample: makeSampler(room),
     history: makeHistory(room),
+    scale: makeScale(room),
+    idle: makeIdle(room),
   };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { name } from "../http/fields.ts";
 
 const count = z.int().min(0);
 const at = z.int();
@@ -32,6 +33,24 @@ export const queueHistory = history(
   }),
 );
 
+/** The class whose ratio divides, and slots to keep free beside what is asked for. */
+export const scaleQuery = z.strictObject({
+  class: name.default("normal"),
+  spare: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+
+export const fleetScale = z.object({ live: count, busy: count, capacity: count, wanted: count });
+export const queueScale = z.object({ backlog: count, in_flight: count, wanted: count });
+
+export const idleQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(1_000).default(100) });
+
+export const idleAnswer = z.object({
+  pods: z.array(z.object({ cluster: z.string(), pod: z.string(), idle_ms: count })),
+});
+
 /** What a caller hears; the client and the dashboard import these types and no code. */
 export type FleetHistory = z.output<typeof fleetHistory>;
+export type FleetScale = z.output<typeof fleetScale>;
+export type QueueScale = z.output<typeof queueScale>;
+export type IdleAnswer = z.output<typeof idleAnswer>;
 export type QueueHistory = z.output<typeof queueHistory>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
 import { defineScript } from "../redis/script.ts";
+import idleLua from "./idle.lua";
 import keepLua from "./keep.lua";
 import recallLua from "./recall.lua";
 import sampleLua from "./sample.lua";
@@ -14,6 +15,14 @@ export const sample = defineScript({
   args: ["now", "ratio", "minute", "quarter", "reach_ms", "key_ttl_ms", "renew"],
   rest: ["denials"],
   reply: z.string(),
+});
+
+export const idle = defineScript({
+  name: "operate.idle",
+  source: onMembers(idleLua),
+  keys: ["members", "pods"],
+  args: ["now", "limit", "reach_ms"],
+  reply: z.array(z.union([z.string(), z.int()])),
 });
 
 export const keep = defineScript({
