@@ -21,7 +21,7 @@ for _, lease in ipairs(live) do
 end
 if record and record.instance == instance then
   for _, member in ipairs(slot_members(record.kind, field, instance, record.slots)) do
-    entries[#entries + 1] = score(BAND_OF[record.kind], now)
+    entries[#entries + 1] = half_past(BAND_OF[record.kind], now)
     entries[#entries + 1] = member
   end
 end

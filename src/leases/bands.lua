@@ -8,7 +8,7 @@ local function score(band, deadline)
   return string.format('%.0f', band * 1e15 + deadline)
 end
 
--- Deadlines are whole; a lease that a call ended stands half a millisecond past it, which tells it from a lapsed one.
+-- Deadlines are whole; what a call ended stands half a millisecond past it, which tells it from what lapsed.
 local function half_past(band, now)
   return string.format('%.1f', band * 1e15 + now + 0.5)
 end

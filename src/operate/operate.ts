@@ -2,6 +2,7 @@ import type { Fleets } from "../fleets/fleets.ts";
 import type { Configurations } from "../leases/configuration.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";
+import { makeEvents } from "./events.ts";
 import { makeHistory } from "./history.ts";
 import { makeIdle } from "./idle.ts";
 import { makeSampler } from "./sampler.ts";
@@ -23,5 +24,6 @@ export function makeOperate(room: OperateOptions) {
     history: makeHistory(room),
     scale: makeScale(room),
     idle: makeIdle(room),
+    events: makeEvents(room),
   };
 }

@@ -44,6 +44,22 @@ export function operateRoutes(operate: Operate): Operation[] {
       handle: async ({ params, query }) => ({ body: await operate.idle(params.fleet, query.limit) }),
     }),
     operation({
+      id: "operate.events",
+      method: "GET",
+      path: "/v1/fleets/{fleet}/events",
+      summary: "What happens to a fleet, as server-sent events",
+      scopes: ["read"],
+      params: ofFleet,
+      query: wire.eventsQuery,
+      media: "text/event-stream",
+      answer: z.string(),
+      handle: async ({ params, query, header, signal }) => {
+        const lastId = header("last-event-id") ?? query.last_event_id;
+        const content = await operate.events(params.fleet, lastId, signal);
+        return { body: "", content, headers: { "cache-control": "no-store" } };
+      },
+    }),
+    operation({
       id: "operate.fleet-history",
       method: "GET",
       path: "/v1/fleets/{fleet}/history",

@@ -48,6 +48,9 @@ export const idleAnswer = z.object({
   pods: z.array(z.object({ cluster: z.string(), pod: z.string(), idle_ms: count })),
 });
 
+/** Where EventSource cannot send a header, the id goes here. */
+export const eventsQuery = z.strictObject({ last_event_id: z.string().max(32).optional() });
+
 /** What a caller hears; the client and the dashboard import these types and no code. */
 export type FleetHistory = z.output<typeof fleetHistory>;
 export type FleetScale = z.output<typeof fleetScale>;

@@ -5,6 +5,8 @@ import idleLua from "./idle.lua";
 import keepLua from "./keep.lua";
 import recallLua from "./recall.lua";
 import sampleLua from "./sample.lua";
+import traceLua from "./trace.lua";
+import watchLua from "./watch.lua";
 
 const texts = z.array(z.string());
 
@@ -40,4 +42,21 @@ export const recall = defineScript({
   args: [],
   rest: ["place"],
   reply: texts,
+});
+
+export const watch = defineScript({
+  name: "operate.watch",
+  source: onMembers(watchLua),
+  keys: ["members", "policy"],
+  args: ["now", "since", "limit"],
+  reply: z.tuple([z.int(), z.int(), z.string(), texts, texts, z.union([z.literal(0), z.literal(1)])]),
+});
+
+export const trace = defineScript({
+  name: "operate.trace",
+  source: onMembers(traceLua),
+  keys: ["members"],
+  args: [],
+  rest: ["member"],
+  reply: z.array(z.enum(["left", "lapsed"])),
 });
