@@ -4,15 +4,18 @@ import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
 import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
+import { noteTrip } from "./http/trips.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
 import { makeLedger } from "./leases/ledger.ts";
 import { makeTallies } from "./leases/tallies.ts";
+import { makeMeter } from "./operate/meter.ts";
 import { makeOperate } from "./operate/operate.ts";
 import { operateRoutes } from "./operate/routes.ts";
 import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
 import type { Ground } from "./redis/ground.ts";
+import { metered } from "./redis/metered.ts";
 
 /** The whole coordinator: `fetch` answers, `scheduled` does what a cron is for, or all of it when none is named. */
 export interface App {
@@ -26,8 +29,14 @@ const SAMPLING = "* * * * *";
 const PURGING = "*/5 * * * *";
 
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+export function createApp({ auth, log, ...given }: Ground & Pick<ServeOptions, "auth" | "log">): App {
+  const store = metered(given.store, given.clock.local, (trip) => {
+    meter.trip(trip);
+    noteTrip(trip.ms);
+  });
+  const ground = { ...given, store };
   const tallies = makeTallies(ground);
+  const meter = makeMeter(ground.keys.totals, tallies);
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
@@ -36,10 +45,14 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
-  const operate = makeOperate({ ...shared, fleets, queues });
+  const operate = makeOperate({ ...shared, tallies, fleets, queues });
   const operations = [...fleetRoutes(fleets), ...queueRoutes(queues), ...operateRoutes(operate)];
   const document = openApi(operations);
-  const app = serve(operations, { auth, log }, (pages) => {
+  const app = serve(operations, { auth, log, answered: meter.answered }, (pages) => {
+    pages.get("/readyz", async (context) => {
+      const ok = await operate.ready();
+      return context.json({ ok }, ok ? 200 : 503);
+    });
     pages.get("/healthz", (context) => context.json({ ok: true }));
     pages.get("/openapi.json", (context) => context.json(document));
     pages.get("/docs", (context) => context.html(docsPage(document)));
