@@ -13,7 +13,7 @@ for at = 4, #totals do denials = denials + (tonumber(totals[at] or '') or 0) end
 
 -- What ended since the last sample still stands in the set: on a whole deadline if it lapsed, on a half if by a call.
 local since = math.max(tonumber(totals[1] or '') or 0, now - reach_ms)
-local ended = redis.call('ZRANGEBYSCORE', members, '(' .. half_past(LEASE, since), half_past(LEASE, now), 'WITHSCORES',
+local ended = redis.call('ZRANGEBYSCORE', members, '(' .. ended_at(since), ended_at(now), 'WITHSCORES',
                          'LIMIT', 0, 100000)
 for at = 2, #ended, 2 do
   if tonumber(ended[at]) % 1 == 0 then lapsed = lapsed + 1 end
