@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { type App, createApp } from "./app.ts";
+import { makeAuth } from "./auth.ts";
 import { type Env, parseEnv } from "./env.ts";
-import { makeKeyAuth } from "./http/auth.ts";
 import { makeLog } from "./http/log.ts";
 import { makeClock } from "./redis/clock.ts";
 import { makeKeys } from "./redis/keys.ts";
@@ -14,14 +14,15 @@ function build(env: Env): App {
     token: env.UPSTASH_REDIS_REST_TOKEN,
     ...(keyLocking === undefined ? {} : { keyLocking }),
   });
+  const log = makeLog(env.LOG_LEVEL);
   const defer = (work: Promise<unknown>) => waitUntil(work);
   return createApp({
     store,
     keys: makeKeys(env.FLEETGATE_PREFIX),
     clock: makeClock({ time: () => store.time(), defer }),
     defer,
-    auth: makeKeyAuth(env.FLEETGATE_KEYS),
-    log: makeLog(env.LOG_LEVEL),
+    auth: makeAuth({ keys: env.FLEETGATE_KEYS, issuers: env.FLEETGATE_ISSUERS, log }),
+    log,
   });
 }
 

@@ -100,6 +100,7 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
   const body = operation.body ? check(operation.body, value) : undefined;
   const header = (name: string) => context.req.header(name);
+  if (!caller.maySpeak(body)) throw new Problem("not-yours", "this token speaks for another pod");
   const call = { params, query, body, text, caller, header, signal: context.req.raw.signal };
   const reply = await operation.handle(call as never);
   const content = reply.content ?? reply.json ?? JSON.stringify(reply.body);

@@ -1,6 +1,6 @@
 import { inject } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
-import { type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
+import { type Auth, type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
 import type { LogLine } from "../../src/http/log.ts";
 import type { Clock } from "../../src/redis/clock.ts";
 import { makeKeys } from "../../src/redis/keys.ts";
@@ -26,6 +26,8 @@ export interface WorldOptions {
   /** Milliseconds this isolate's own clock is wrong by. */
   skew?: number;
   timeoutMs?: number;
+  /** Instead of the keys below. */
+  auth?: Auth;
 }
 
 /** One coordinator over real Redis with a key prefix and a clock of its own; `isolate()` adds another over the same. */
@@ -54,7 +56,7 @@ export class World {
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
-      auth: makeKeyAuth(KEYS),
+      auth: options.auth ?? makeKeyAuth(KEYS),
       log: (line) => this.lines.push(line),
     });
   }
