@@ -47,15 +47,20 @@ export function createApp({ auth, log, ...given }: Ground & Pick<ServeOptions, "
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const operate = makeOperate({ ...shared, tallies, fleets, queues });
   const operations = [...fleetRoutes(fleets), ...queueRoutes(queues), ...operateRoutes(operate)];
-  const document = openApi(operations);
+  // Made when first asked for: it takes longer than any call may on the free plan.
+  let made: ReturnType<typeof openApi> | undefined;
+  const document = () => {
+    made ??= openApi(operations);
+    return made;
+  };
   const app = serve(operations, { auth, log, answered: meter.answered }, (pages) => {
     pages.get("/readyz", async (context) => {
       const ok = await operate.ready();
       return context.json({ ok }, ok ? 200 : 503);
     });
     pages.get("/healthz", (context) => context.json({ ok: true }));
-    pages.get("/openapi.json", (context) => context.json(document));
-    pages.get("/docs", (context) => context.html(docsPage(document)));
+    pages.get("/openapi.json", (context) => context.json(document()));
+    pages.get("/docs", (context) => context.html(docsPage(document())));
   });
   return {
     fetch: app.fetch as Hono["fetch"],

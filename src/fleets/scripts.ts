@@ -21,6 +21,10 @@ export const heartbeat = defineScript({
   source: onPods(`${beatsLua}\n${heartbeatLua}`),
   keys: ["members", "pods"],
   args: ["now", "expires_at", "pod_count"],
+  rest: [
+    ...["field", "kind", "instance", "slots", "memory", "labels"],
+    ...["owner", "lease", "lease_expires_at"],
+  ],
   reply: z.tuple([z.array(int), z.array(int), z.array(int), int, int]),
 });
 

@@ -58,15 +58,13 @@ export function serve(
   const byPath = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1"));
   for (const [path, group] of byPath) {
     for (const one of group) app.on(one.method, path, (context) => answer(one, context, auth));
-    const allow = group.map(({ method }) => method);
-    app.all(path, () => {
-      const methods = allow.includes("GET") ? [...allow, "HEAD"] : allow;
-      const detail = `use ${methods.join(" or ")}`;
-      throw new Problem("method-not-allowed", detail, { headers: { allow: methods.join(", ") } });
-    });
+    const methods = group.map(({ method }) => method);
+    app.all(path, () => refuseMethod(methods));
   }
 
   addPages(app);
+  const pages = app.routes.filter(({ method, path }) => method === "GET" && !byPath.has(path));
+  for (const { path } of pages) app.all(path, () => refuseMethod(["GET"]));
   app.notFound((context) =>
     problemResponse(new Problem("not-found", "no such path; see /openapi.json"), context.get("trace").id),
   );
@@ -106,6 +104,12 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   const content = reply.content ?? reply.json ?? JSON.stringify(reply.body);
   const media = operation.media ?? "application/json";
   return context.body(content, reply.status ?? 200, { "content-type": media, ...reply.headers });
+}
+
+function refuseMethod(methods: readonly string[]): never {
+  const allow = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+  const headers = { allow: allow.join(", ") };
+  throw new Problem("method-not-allowed", `use ${allow.join(" or ")}`, { headers });
 }
 
 const NO_QUERY = z.strictObject({});

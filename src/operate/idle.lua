@@ -36,7 +36,7 @@ in_chunks(newcomers, 5000, function(...)
   for _, text in ipairs(redis.call('HMGET', pods, ...)) do came[#came + 1] = text or '' end
 end)
 for at, field in ipairs(newcomers) do
-  over_at[field] = math.max(reach, tonumber(string.match(came[at], '^%a/[^/]*/%d+/(%d+)/') or '') or reach)
+  over_at[field] = math.max(reach, tonumber(string.match(came[at], '^%a/[^/]*/%d+@(%d+)/') or '') or reach)
 end
 for _, pod in ipairs(idle) do pod.since = over_at[pod.field] end
 table.sort(idle, function(one, other)

@@ -1,13 +1,12 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import type { Caller } from "../http/auth.ts";
 import { capacityOf } from "../leases/bands.ts";
-import { policyOf } from "../leases/configuration.ts";
 import { DENIAL_REASONS, FIELDS, HELD_BOUNDS_MS } from "../leases/ledger.ts";
-import { DEFAULT_POLICY, type Policy } from "../leases/policy.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { QueueAnswer } from "../queues/schema.ts";
 import type { Ground } from "../redis/ground.ts";
 import { METER_FIELDS, STATUSES, TRIP_BOUNDS_MS, TRIP_FAILURES } from "./meter.ts";
+import { readablePolicy } from "./policies.ts";
 import * as scripts from "./scripts.ts";
 
 /** Totals by field; what was never counted is 0. */
@@ -67,10 +66,9 @@ export function makeReadings({ store, keys, clock, fleets, queues }: ReadingsOpt
       const reply = replies[at];
       if (!reply) return [];
       const [live, busy, starting, draining, policy, texts] = reply;
-      const capacities = Object.entries(classesOf(policy)).map(([name, { ratio }]): [string, number] => [
-        name,
-        capacityOf(live, ratio),
-      ]);
+      const capacities = Object.entries(readablePolicy(fleet, policy).classes).map(
+        ([name, { ratio }]): [string, number] => [name, capacityOf(live, ratio)],
+      );
       const known = totalsOf(FLEET_FIELDS, texts);
       return [
         { fleet, live, busy, starting, draining, capacities, totals: (field) => known.get(field) ?? 0 },
@@ -99,11 +97,3 @@ export function makeReadings({ store, keys, clock, fleets, queues }: ReadingsOpt
 
 const totalsOf = (fields: readonly string[], texts: readonly string[]) =>
   new Map(fields.map((field, at) => [field, Number(texts[at] ?? 0)]));
-
-function classesOf(policy: string): Policy["classes"] {
-  try {
-    return policyOf(policy).classes;
-  } catch {
-    return DEFAULT_POLICY.classes;
-  }
-}

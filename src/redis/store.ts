@@ -154,7 +154,7 @@ export function makeStore(options: StoreOptions): Store {
         else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
         else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
       }
-      const raw = await trip({ name: "reads" }, () => pipeline.exec<unknown[]>());
+      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () => pipeline.exec<unknown[]>());
       const replies = reply.array().length(reads.length).safeParse(raw);
       if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
       return replies.data;
@@ -175,6 +175,12 @@ function inputsOf<K extends string, A extends string>(
 const isRefusal = (error: string | undefined): error is string =>
   error !== undefined && !error.startsWith("NOSCRIPT") && !isScriptError(error);
 
+function keyOf(read: Read): string {
+  if ("get" in read) return read.get;
+  if ("texts" in read) return read.texts.join(", ");
+  return "count" in read ? read.count : read.members;
+}
+
 async function trip<R>(what: { name: string; keys?: readonly string[] }, call: () => Promise<R>): Promise<R> {
   let raw: R;
   try {
@@ -182,7 +188,9 @@ async function trip<R>(what: { name: string; keys?: readonly string[] }, call: (
   } catch (error) {
     const message = storeMessage(error);
     if (isScriptError(message)) {
-      const records = what.keys ? ` among the records ${what.keys.join(", ")}` : "";
+      const place = /^Command (\d+) /.exec(message)?.[1];
+      const keys = place === undefined ? what.keys : what.keys?.slice(Number(place) - 1, Number(place));
+      const records = keys ? ` among the records ${keys.join(", ")}` : "";
       throw new StoreFault(`${what.name} met a record of another type${records}`);
     }
     const [kind, word] = kindOf(error, message);

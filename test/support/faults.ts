@@ -5,6 +5,7 @@ export const FAULTS = [
   "hang",
   "refuse",
   "drop",
+  "lose",
   "cut",
   "truncated",
   "html",
