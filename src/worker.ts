@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { type App, createApp } from "./app.ts";
+import { makeAuth } from "./auth.ts";
 import { type Env, parseEnv } from "./env.ts";
-import { makeKeyAuth } from "./http/auth.ts";
 import { makeLog } from "./http/log.ts";
 import { Problem, problemResponse } from "./http/problem.ts";
 import { makeClock } from "./redis/clock.ts";
@@ -15,14 +15,15 @@ function build(env: Env): App {
     token: env.UPSTASH_REDIS_REST_TOKEN,
     ...(keyLocking === undefined ? {} : { keyLocking }),
   });
+  const log = makeLog(env.LOG_LEVEL);
   const defer = (work: Promise<unknown>) => waitUntil(work);
   return createApp({
     store,
     keys: makeKeys(env.FLEETGATE_PREFIX),
     clock: makeClock({ time: () => store.time(), defer }),
     defer,
-    auth: makeKeyAuth(env.FLEETGATE_KEYS),
-    log: makeLog(env.LOG_LEVEL),
+    auth: makeAuth({ keys: env.FLEETGATE_KEYS, issuers: env.FLEETGATE_ISSUERS, log }),
+    log,
   });
 }
 
@@ -45,7 +46,7 @@ export default {
     }
   },
 
-  async scheduled(_event, bindings) {
-    await theApp(bindings).scheduled();
+  async scheduled(event, bindings) {
+    await theApp(bindings).scheduled(event.cron);
   },
 } satisfies ExportedHandler;

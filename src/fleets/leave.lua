@@ -21,7 +21,8 @@ for _, lease in ipairs(live) do
 end
 if record and record.instance == instance then
   for _, member in ipairs(slot_members(record.kind, field, instance, record.slots)) do
-    entries[#entries + 1] = score(BAND_OF[record.kind], now)
+    -- The half tells one that left from one that lapsed, as with leases.
+    entries[#entries + 1] = string.format('%.1f', BAND_OF[record.kind] * 1e15 + now + 0.5)
     entries[#entries + 1] = member
   end
 end

@@ -1,6 +1,6 @@
 import { inject } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
-import { type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
+import { type Auth, type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
 import type { LogLine } from "../../src/http/log.ts";
 import type { LoadOf } from "../../src/rates/load.ts";
 import type { Clock } from "../../src/redis/clock.ts";
@@ -29,6 +29,8 @@ export interface WorldOptions {
   timeoutMs?: number;
   /** What limits that adapt hear of queues. */
   loadOf?: LoadOf;
+  /** Instead of the keys below. */
+  auth?: Auth;
 }
 
 /** One coordinator over real Redis with a key prefix and a clock of its own; `isolate()` adds another over the same. */
@@ -57,7 +59,7 @@ export class World {
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
-      auth: makeKeyAuth(KEYS),
+      auth: options.auth ?? makeKeyAuth(KEYS),
       log: (line) => this.lines.push(line),
       ...(options.loadOf ? { loadOf: options.loadOf } : {}),
     });
