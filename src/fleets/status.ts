@@ -18,6 +18,7 @@ type Tally = [
   starting: number,
   draining: number,
   clusters: [string, number, number][],
+  classes: [string, number][],
 ];
 
 /** Above this many members a status may be a second old (DESIGN 6). */
@@ -43,10 +44,12 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
     /** The whole picture of one fleet; zeros and the default policy for one never heard of. */
     async status(fleet: string): Promise<StatusAnswer> {
       const { policy } = await configurations.of(fleet);
-      const [live, busy, starting, draining, clusters] = await tally(fleet);
+      const [live, busy, starting, draining, clusters, held] = await tally(fleet);
+      const busyOf = new Map(held);
       const classes = Object.entries(policy.classes).map(([name, { ratio }]) => {
         const capacity = capacityOf(live, ratio);
-        return [name, { ratio, capacity, available: Math.max(0, capacity - busy) }] as const;
+        const available = Math.max(0, capacity - busy);
+        return [name, { ratio, capacity, available, busy: busyOf.get(name) ?? 0 }] as const;
       });
       const capacity = normalCapacity(live, policy);
       return {
