@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { capacityOf, liveRange } from "../leases/bands.ts";
+import { liveRange } from "../leases/bands.ts";
+import { capacityOf } from "../leases/capacity.ts";
 import { type Configurations, policyOf } from "../leases/configuration.ts";
 import type { Policy } from "../leases/policy.ts";
 import { StoreFault } from "../redis/errors.ts";
