@@ -3,6 +3,7 @@ import { makeFleets } from "./fleets/fleets.ts";
 import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
 import { openApi } from "./http/openapi.ts";
+import { type Page, pageResponse } from "./http/page.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
@@ -17,8 +18,13 @@ export interface App {
   scheduled(): Promise<void>;
 }
 
+export interface AppOptions extends Ground, ServeOptions {
+  /** The dashboard at `/`; without it that path is not there. */
+  page?: Page | undefined;
+}
+
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+export function createApp({ auth, log, page, ...ground }: AppOptions): App {
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
@@ -31,6 +37,7 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
     pages.get("/openapi.json", (context) => context.json(document));
+    if (page) pages.get("/", ({ req }) => pageResponse(page, req.raw));
     pages.get("/docs", (context) => context.html(docsPage(document)));
   });
   return {

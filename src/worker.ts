@@ -14,6 +14,7 @@ function build(env: Env): App {
     token: env.UPSTASH_REDIS_REST_TOKEN,
     ...(keyLocking === undefined ? {} : { keyLocking }),
   });
+  const { ASSETS: assets } = env;
   const defer = (work: Promise<unknown>) => waitUntil(work);
   return createApp({
     store,
@@ -22,6 +23,7 @@ function build(env: Env): App {
     defer,
     auth: makeKeyAuth(env.FLEETGATE_KEYS),
     log: makeLog(env.LOG_LEVEL),
+    page: assets && ((request) => assets.fetch(request)),
   });
 }
 
