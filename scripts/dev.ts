@@ -50,7 +50,7 @@ async function main() {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => end(starting));
   const stack = await starting;
   if (isEnding) return;
-  // Cloudflare's cron, more often: what the handler does is idempotent, and its errors are in the Worker's log.
+  // Both of Cloudflare's crons at once: what the handler does is idempotent, and its errors are in the Worker's log.
   setInterval(() => stack.worker.scheduled().catch(() => {}), CRON_MS);
   console.log(`fleetgate ready url=${stack.url} key=${stack.key}`);
 }

@@ -55,7 +55,7 @@ export default {
     }
   },
 
-  async scheduled(_event, bindings) {
-    await theApp(bindings).scheduled();
+  async scheduled(event, bindings) {
+    await theApp(bindings).scheduled(event.cron);
   },
 } satisfies ExportedHandler;

@@ -38,7 +38,7 @@ process.once("disconnect", async () => {
 async function runScheduled({ scheduled }: { scheduled: number }) {
   try {
     const worker = await miniflare?.getWorker();
-    const result = await worker?.scheduled({ cron: "*/5 * * * *" });
+    const result = await worker?.scheduled({ cron: "every" });
     report(result?.outcome === "ok" ? { scheduled } : { scheduled, error: `outcome ${result?.outcome}` });
   } catch (error) {
     report({ scheduled, error: (error as Error).message });

@@ -8,7 +8,7 @@ local lease, expires_at = ARGV[5], tonumber(ARGV[6])
 
 local function repeated(id, found, live, busy)
   local deadline = found - LEASE * 1e15
-  return { deadline > now and 'granted' or 'ended', id, deadline, live, busy }
+  return { is_live(found, LEASE, now) and 'granted' or 'ended', id, deadline, live, busy }
 end
 
 local live, busy = 0, 0

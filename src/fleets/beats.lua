@@ -33,11 +33,11 @@ local function all_moved(members, list, expires_at)
 end
 
 -- The records of the pods the set does not know as they say they are; `fresh` when ours was just written.
-local function known_records(pods, strangers)
+local function known_records(pods, strangers, now)
   local known, fields = {}, {}
   local lone = strangers[1]
   if #strangers == 1 and lone.memory == 'none' then
-    if redis.call('HSETNX', pods, lone.field, write_record(lone)) == 1 then return known, true end
+    if redis.call('HSETNX', pods, lone.field, write_record(lone, nil, now)) == 1 then return known, true end
   end
   for at, pod in ipairs(strangers) do fields[at] = pod.field end
   if #fields > 0 then

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { type Configurations, drainEntries } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease } from "../leases/lease-id.ts";
+import type { Ledger } from "../leases/ledger.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
@@ -24,6 +25,7 @@ import { makeStatus } from "./status.ts";
 export interface FleetsOptions extends Ground {
   configurations: Configurations;
   denials: Denials;
+  ledger: Ledger;
   /** Returns the tasks of a pod that leaves to their queues, by lease; gives the leases that it ended. */
   handBack(fleet: string, leases: readonly string[]): Promise<string[]>;
 }
@@ -32,7 +34,7 @@ export type Fleets = ReturnType<typeof makeFleets>;
 
 /** The brake: pods count themselves, and a slot is granted only while busy < max(1, floor(ratio · live)). */
 export function makeFleets(room: FleetsOptions) {
-  const { store, keys, clock, configurations, denials } = room;
+  const { store, keys, clock, configurations, denials, ledger } = room;
   const housekeeping = makeHousekeeping(room);
   const beats = makeHeartbeat(room);
   const acquire = makeAcquire(room);
@@ -44,22 +46,32 @@ export function makeFleets(room: FleetsOptions) {
     pods: makePods(room),
     purgeAll: housekeeping.purgeAll,
     names: housekeeping.names,
+    turn: housekeeping.turn,
 
     async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
       const answer = await beats.heartbeat(fleet, body);
       housekeeping.noticed(fleet);
+      ledger.heard(fleet);
       return answer;
     },
 
     async heartbeats(fleet: string, body: z.output<typeof heartbeatsBody>) {
       const answer = await beats.heartbeats(fleet, body);
       housekeeping.noticed(fleet);
+      ledger.heard(fleet);
       return answer;
     },
 
     async acquire(fleet: string, body: z.output<typeof acquireBody>, signal: AbortSignal) {
+      const started = clock.local();
       const answer = await acquire(fleet, body, signal);
-      if (answer.granted) housekeeping.noticed(fleet);
+      if (body.wait_ms > 0) ledger.waited(fleet, clock.local() - started);
+      if (answer.granted) {
+        ledger.granted(fleet, [answer.lease.id]);
+        housekeeping.noticed(fleet);
+      } else {
+        ledger.denied(fleet, answer.reason);
+      }
       return answer;
     },
 
@@ -76,6 +88,7 @@ export function makeFleets(room: FleetsOptions) {
         });
         for (const [at, id] of ours.entries()) if (ended[at] === 1) released.add(id);
         denials.forget(fleet);
+        ledger.ended(fleet, [...released]);
       }
       return { released: [...released], missing: [...new Set(ids)].filter((id) => !released.has(id)) };
     },
@@ -87,6 +100,7 @@ export function makeFleets(room: FleetsOptions) {
       const args = { now: await clock.now(), field, instance };
       const [left, released, tasks] = await store.run(scripts.leave, { keys: keys.fleet(fleet), args });
       denials.forget(fleet);
+      ledger.ended(fleet, released);
       const handedBack = tasks.length > 0 ? await room.handBack(fleet, tasks) : [];
       return { left: left === 1, released: [...released, ...handedBack] };
     },

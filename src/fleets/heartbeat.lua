@@ -25,7 +25,7 @@ for _, pod in ipairs(list) do
   end
   if pod.strange then strangers[#strangers + 1] = pod end
 end
-local known, fresh = known_records(pods, strangers)
+local known, fresh = known_records(pods, strangers, now)
 
 local stale, joined, lost, records, entries = {}, {}, {}, {}, {}
 local function enter(value, member)
@@ -37,7 +37,7 @@ for place, pod in ipairs(list) do
   if old and is_older(pod.instance, old.instance) and guards(members, pod.field, old, now) then
     stale[#stale + 1], pod.stale = place, true
   else
-    local mine, text = {}, write_record(pod, old)
+    local mine, text = {}, write_record(pod, old, now)
     for _, member in ipairs(pod.members) do
       mine[member] = true
       enter(math.max(BAND_OF[pod.kind] * 1e15 + expires_at, not pod.strange and found[member] or 0), member)

@@ -16,6 +16,8 @@ const POD_MEMORY_MS = HOUR_MS;
 const KEY_TTL_MS = 48 * HOUR_MS;
 const STEP = 2_000;
 const MAX_STEPS = 24;
+/** The free plan of Workers allows 50 subrequests a run. */
+const MAX_VISITS = 20;
 
 /** Drops what has lapsed in bounded steps; counts are right without it. */
 export function makeHousekeeping(ground: Ground): Housekeeping {
@@ -41,7 +43,7 @@ export function makeHousekeeping(ground: Ground): Housekeeping {
   return {
     ...registry,
     async purgeAll() {
-      const fleets = await registry.turn();
+      const fleets = await registry.turn(MAX_VISITS);
       const steps = Math.max(1, Math.floor(MAX_STEPS / Math.max(1, fleets.length)));
       for (const fleet of fleets) await purge(fleet, steps);
     },

@@ -6,7 +6,7 @@ local members, pods = KEYS[1], KEYS[2]
 local now, field, instance = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 
 local record = read_record(redis.call('HGET', pods, field))
-local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(LEASE, now), '(' .. score(LEASE + 1, 0))
+local live = redis.call('ZRANGEBYSCORE', members, live_range(LEASE, now))
 local mine = '/' .. field .. '/' .. instance .. '/'
 local released, tasks, entries = {}, {}, {}
 for _, lease in ipairs(live) do
@@ -15,13 +15,13 @@ for _, lease in ipairs(live) do
     tasks[#tasks + 1] = lease
   elseif ours then
     released[#released + 1] = lease
-    entries[#entries + 1] = score(LEASE, now)
+    entries[#entries + 1] = half_past(LEASE, now)
     entries[#entries + 1] = lease
   end
 end
 if record and record.instance == instance then
   for _, member in ipairs(slot_members(record.kind, field, instance, record.slots)) do
-    entries[#entries + 1] = score(BAND_OF[record.kind], now)
+    entries[#entries + 1] = half_past(BAND_OF[record.kind], now)
     entries[#entries + 1] = member
   end
 end

@@ -1,4 +1,5 @@
--- What a fleet remembers of a pod: field cluster/pod of the hash holds kind/instance/slots/labels;
+-- What a fleet remembers of a pod: field cluster/pod of the hash holds kind/instance/slots/since/labels,
+-- `since` being when (ms) this instance came into this state;
 -- its members in the set are kind/cluster/pod/instance/slot, so the record tells them all.
 local GUARD_MS = 3600000
 
@@ -11,16 +12,18 @@ local function slot_members(kind, field, instance, slots)
 end
 
 local function read_record(text)
-  local kind, instance, slots, labels = string.match(text or '', '^([psd])/([^/]*)/(%d+)/(.*)$')
+  local kind, instance, slots, since, labels = string.match(text or '', '^([psd])/([^/]*)/(%d+)/(%d+)/(.*)$')
   if not kind then return nil end
-  return { kind = kind, instance = instance, slots = tonumber(slots), labels = labels }
+  return { kind = kind, instance = instance, slots = tonumber(slots), since = since, labels = labels }
 end
 
 -- The record a pod leaves when it joins; without labels it keeps those its own instance gave before.
-local function write_record(pod, old)
-  local labels = pod.labels
-  if labels == '' and old and old.instance == pod.instance then labels = old.labels end
-  return pod.kind .. '/' .. pod.instance .. '/' .. #pod.members .. '/' .. labels
+local function write_record(pod, old, now)
+  local labels, since = pod.labels, string.format('%.0f', now)
+  local same = old and old.instance == pod.instance
+  if same and labels == '' then labels = old.labels end
+  if same and old.kind == pod.kind then since = old.since end
+  return table.concat({ pod.kind, pod.instance, #pod.members, since, labels }, '/')
 end
 
 -- A record refuses older instances while its pod lives and for an hour after.

@@ -3,7 +3,7 @@
 -- ARGV: now, then any number of: lease
 -- Reply: 1 for each lease ended, 0 for each that was not live
 local members, now = KEYS[1], tonumber(ARGV[1])
-local ended = score(LEASE, now)
+local ended = half_past(LEASE, now)
 if #ARGV == 2 then
   return { redis.call('ZADD', members, 'XX', 'LT', 'CH', ended, ARGV[2]) }
 end

@@ -21,7 +21,7 @@ interface Described {
   description: string;
   requestBody?: { content: { "application/json": { schema: Schema } } };
   parameters: { name: string; in: string; required: boolean; schema: Schema }[];
-  responses: { 200: { content: { "application/json": { schema: Schema } } } };
+  responses: { 200: { content: Record<string, { schema: Schema }> } };
 }
 
 /** The OpenAPI document as one page to read, with nothing loaded from elsewhere. */
@@ -57,9 +57,14 @@ function section({ path, method, operation }: { path: string; method: string; op
 <p>${operation.summary}. ${operation.description}.</p>
 ${query.length > 0 ? html`<h3>Query</h3><pre>${query.map((one) => line(one.name, one.schema, !one.required)).join("\n")}</pre>` : ""}
 ${body ? html`<h3>Body</h3><pre>${shape(body, "")}</pre>` : ""}
-<h3>Answer</h3><pre>${shape(operation.responses[200].content["application/json"].schema, "")}</pre>
+${Object.entries(operation.responses[200].content).map(
+  ([media, { schema }]) =>
+    html`<h3>Answer${media === JSON_MEDIA ? "" : ` (${media})`}</h3><pre>${shape(schema, "")}</pre>`,
+)}
 </section>`;
 }
+
+const JSON_MEDIA = "application/json";
 
 const line = (name: string, schema: Schema, optional: boolean) =>
   `${name}${optional ? "?" : ""}: ${shape(schema, "")}`;

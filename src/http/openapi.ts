@@ -43,7 +43,10 @@ function describe(one: Operation): Json {
     parameters,
     ...body,
     responses: {
-      200: { description: "OK", content: { "application/json": { schema: schemaOf(one.answer, "output") } } },
+      200: {
+        description: "OK",
+        content: { [one.media ?? "application/json"]: { schema: schemaOf(one.answer, "output") } },
+      },
       default: { $ref: "#/components/responses/problem" },
     },
   };

@@ -9,14 +9,20 @@ export interface Call<Params, Query, Body> {
   /** The body as it was sent, for the values that are kept as text. */
   text: string;
   caller: Caller;
+  /** A request header, for what travels in no field. */
+  header(name: string): string | undefined;
   /** Aborts when the caller hung up. */
   signal: AbortSignal;
 }
 
-/** An answer with its headers, 200 unless it says so. `json` is the body as text, where values go out as they came. */
+/**
+ * An answer with its headers, 200 unless it says so. `json` is the body as text, where values go out as they came;
+ * `content` is the body of an operation that answers in another media type.
+ */
 export interface Reply<Answer> {
   body: Answer;
   json?: string;
+  content?: string | ReadableStream;
   status?: 200 | 201;
   headers?: Record<string, string>;
 }
@@ -34,6 +40,8 @@ export interface Operation {
   query?: z.ZodObject;
   body?: z.ZodType;
   answer: z.ZodType;
+  /** Of the answer, where it is no JSON. */
+  media?: string;
   handle(call: Call<never, never, never>): Promise<Reply<unknown>>;
 }
 

@@ -88,10 +88,12 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   const query = check(operation.query ?? NO_QUERY, context.req.query());
   const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
   const body = operation.body ? check(operation.body, value) : undefined;
-  const call = { params, query, body, text, caller, signal: context.req.raw.signal };
+  const header = (name: string) => context.req.header(name);
+  const call = { params, query, body, text, caller, header, signal: context.req.raw.signal };
   const reply = await operation.handle(call as never);
-  const json = reply.json ?? JSON.stringify(reply.body);
-  return context.body(json, reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
+  const content = reply.content ?? reply.json ?? JSON.stringify(reply.body);
+  const media = operation.media ?? "application/json";
+  return context.body(content, reply.status ?? 200, { "content-type": media, ...reply.headers });
 }
 
 const NO_QUERY = z.strictObject({});

@@ -6,5 +6,5 @@ export const onMembers = (source: string): string => `${bands}\n${source}`;
 /** The scores between which members of a band are live after `now`, as ZCOUNT takes them. */
 export function liveRange(band: "ready" | "lease", now: number): { min: string; max: string } {
   const base = band === "ready" ? 0 : 1e15;
-  return { min: `(${base + now}`, max: `(${base + 1e15}` };
+  return { min: `(${base + now + 0.5}`, max: `(${base + 1e15}` };
 }

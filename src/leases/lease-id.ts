@@ -9,8 +9,8 @@ export interface Holder {
 export interface Lease extends Holder {
   class: string;
   ttl_ms: number;
-  /** Only of a task's lease: what it delivers, and when renewing ends (epoch ms). */
-  task?: { queue: string; id: string; deadline_at: number };
+  /** Only of a task's lease: what it delivers, when it was claimed and when renewing ends (epoch ms). */
+  task?: { queue: string; id: string; deadline_at: number; claimed_at: number };
 }
 
 /** The member of a fleet's set that is a slot's lease: the same parts give the same id, so acquiring is repeatable. */
@@ -29,9 +29,10 @@ export function parseLease(id: string): Lease | undefined {
     return undefined;
   const lease = { cluster, pod, instance, class: className, ttl_ms: Number(ttl) };
   if (kind === "l") return rest.length === 1 && rest[0] ? lease : undefined;
-  const [queue, deadline, , , taskId] = rest;
+  const [queue, deadline, claimed, , taskId] = rest;
   if (kind !== "t" || rest.length !== 18 || !queue || !taskId) return undefined;
-  return { ...lease, task: { queue, id: taskId, deadline_at: Number(deadline) } };
+  const times = { deadline_at: Number(deadline), claimed_at: Number(claimed) };
+  return { ...lease, task: { queue, id: taskId, ...times } };
 }
 
 /** True when the lease was taken by this cluster, pod and instance. */

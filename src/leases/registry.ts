@@ -9,14 +9,12 @@ export interface Registry {
   noticed(name: string): void;
   /** Names heard of in the last 24 h. */
   names(): Promise<string[]>;
-  /** Some of the names, in turn, as many as one run of a cron can visit. */
-  turn(): Promise<string[]>;
+  /** At most `limit` of the names, in turn where there are more: as many as one run of a cron can visit. */
+  turn(limit: number): Promise<string[]>;
 }
 
 const HOUR_MS = 3_600_000;
 const SILENCE_MS = 24 * HOUR_MS;
-/** The free plan of Workers allows 50 subrequests a run. */
-const MAX_VISITS = 20;
 
 export function makeRegistry(
   { store, clock, defer }: Ground,
@@ -44,10 +42,10 @@ export function makeRegistry(
       due.set(name, clock.local() + HOUR_MS);
       defer(register(name).catch(() => due.delete(name)));
     },
-    async turn() {
+    async turn(limit) {
       const all = await names();
       const first = Math.floor(Math.random() * all.length);
-      return [...all.slice(first), ...all.slice(0, first)].slice(0, MAX_VISITS);
+      return [...all.slice(first), ...all.slice(0, first)].slice(0, limit);
     },
   };
 }

@@ -4,6 +4,7 @@ import configurationLua from "./configuration.lua";
 import drainLua from "./drain.lua";
 import registerLua from "./register.lua";
 import setPolicyLua from "./set-policy.lua";
+import tallyLua from "./tally.lua";
 
 export const configuration = defineScript({
   name: "leases.configuration",
@@ -34,5 +35,14 @@ export const register = defineScript({
   source: registerLua,
   keys: ["names"],
   args: ["now", "silence_ms", "name"],
+  reply: z.literal("OK"),
+});
+
+export const tally = defineScript({
+  name: "leases.tally",
+  source: tallyLua,
+  keys: ["totals"],
+  args: ["key_ttl_ms"],
+  rest: ["field", "by"],
   reply: z.literal("OK"),
 });

@@ -15,7 +15,7 @@ if first then found, task, place = find_task(keys, failure, first, now, max_deli
 if not found then return 'missing' end
 if found == 'dead' then return 'finished' end
 if place.running then
-  redis.call('ZADD', keys.members, 'XX', 'LT', score(LEASE, now), place.running)
+  redis.call('ZADD', keys.members, 'XX', 'LT', half_past(LEASE, now), place.running)
   redis.call('HDEL', keys.running, task.id)
   redis.call('ZREM', keys.timers, 'f/' .. task.id)
 elseif place.timers then

@@ -7,7 +7,7 @@ local now, lease, id, failed = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4] == '
 local value, result_ttl_ms = ARGV[5], ARGV[6]
 
 -- A live lease is the current delivery: a task is handed out again only when its lease has lapsed.
-if redis.call('ZADD', members, 'XX', 'LT', 'CH', score(LEASE, now), lease) == 1 then
+if redis.call('ZADD', members, 'XX', 'LT', 'CH', half_past(LEASE, now), lease) == 1 then
   redis.call('HDEL', running, id)
   redis.call('ZREM', timers, 'f/' .. id)
   redis.call('SET', record, value, 'PX', result_ttl_ms)

@@ -9,6 +9,8 @@ import * as scripts from "./scripts.ts";
 export interface QueueConfigs {
   /** What a queue is, at most 5 s old. Throws `not-found`. */
   of(queue: string): Promise<QueueConfig>;
+  /** Of many queues in one trip, asked afresh; a queue that is not there, or cannot be read, is left out. */
+  several(queues: readonly string[]): Promise<Map<string, QueueConfig>>;
   /** Throws `fleet-fixed` when the queue belongs to another fleet. */
   replace(queue: string, config: QueueConfig): Promise<void>;
 }
@@ -32,6 +34,19 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
       return value;
     },
 
+    async several(queues) {
+      const found = new Map<string, QueueConfig>();
+      const texts = await store.reads(
+        queues.map((queue) => ({ get: keys.queueConfig(queue) })),
+        z.string().nullable(),
+      );
+      for (const [at, queue] of queues.entries()) {
+        const config = readable(texts[at] ?? "");
+        if (config) found.set(queue, config);
+      }
+      return found;
+    },
+
     async replace(queue, config) {
       const args = { fleet: config.fleet, text: JSON.stringify(config) };
       const set = await store.run(scripts.setConfig, { keys: { config: keys.queueConfig(queue) }, args });
@@ -43,9 +58,15 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
 }
 
 function parse(text: string): QueueConfig {
+  const config = readable(text);
+  if (!config) throw new StoreFault("the stored configuration of the queue cannot be read; PUT it again");
+  return config;
+}
+
+function readable(text: string): QueueConfig | undefined {
   try {
     return queueBody.parse(JSON.parse(text.slice(text.indexOf("\n") + 1)));
   } catch {
-    throw new StoreFault("the stored configuration of the queue cannot be read; PUT it again");
+    return undefined;
   }
 }

@@ -6,7 +6,7 @@ local members, ready, timers, running, dead, failure = KEYS[1], KEYS[2], KEYS[3]
 local now, lease, id, state = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local value, member, note = ARGV[5], ARGV[6], ARGV[7]
 
-if redis.call('ZADD', members, 'XX', 'LT', 'CH', score(LEASE, now), lease) == 1 then
+if redis.call('ZADD', members, 'XX', 'LT', 'CH', half_past(LEASE, now), lease) == 1 then
   redis.call('HDEL', running, id)
   redis.call('ZREM', timers, 'f/' .. id)
   redis.call('ZADD', ({ ready = ready, delayed = timers, dead = dead })[state], value, member)

@@ -24,7 +24,7 @@ interface Fate {
 
 const HOUR_MS = 3_600_000;
 
-export function makeFinish({ store, keys, clock, configs, denials }: QueuesOptions) {
+export function makeFinish({ store, keys, clock, configs, denials, ledger }: QueuesOptions) {
   return {
     /** Ends a delivery with its result. Throws `stale-lease`, and `too-large` for a result over 64 KiB. */
     async complete(
@@ -52,6 +52,7 @@ export function makeFinish({ store, keys, clock, configs, denials }: QueuesOptio
       });
       if (outcome === "stale") throw stale();
       denials.forget(fleet);
+      if (outcome === "completed") ledger.ended(fleet, [lease]);
       return { completed: true, already: outcome === "already" };
     },
 
@@ -77,6 +78,7 @@ export function makeFinish({ store, keys, clock, configs, denials }: QueuesOptio
       });
       if (outcome === "stale") throw stale();
       denials.forget(config.fleet);
+      if (outcome === "failed") ledger.ended(config.fleet, [lease]);
       return { state: became as FailAnswer["state"], already: outcome === "already" };
     },
 
@@ -96,6 +98,7 @@ export function makeFinish({ store, keys, clock, configs, denials }: QueuesOptio
         );
       }
       denials.forget(fleet);
+      ledger.ended(fleet, ended);
       return ended;
     },
   };

@@ -7,7 +7,7 @@ local now, ended = tonumber(ARGV[1]), {}
 for at = 2, #ARGV do
   local lease = ARGV[at]
   local task = read_lease(lease)
-  if task and redis.call('ZADD', members, 'XX', 'LT', 'CH', score(LEASE, now), lease) == 1 then
+  if task and redis.call('ZADD', members, 'XX', 'LT', 'CH', half_past(LEASE, now), lease) == 1 then
     task.deliveries, task.deferred = task.deliveries - 1, task.deferred + 1
     redis.call('HDEL', running, task.id)
     redis.call('ZREM', timers, 'f/' .. task.id)

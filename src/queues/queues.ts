@@ -6,8 +6,9 @@ import { makeEnqueue } from "./enqueue.ts";
 import { makeFinish } from "./finish.ts";
 import { makeLetters } from "./letters.ts";
 import type { QueuesGround } from "./options.ts";
-import type { claimBody, QueueAnswer, QueueConfig, taskBody } from "./schema.ts";
+import type { claimBody, QueueConfig, taskBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
+import { makeStatus } from "./status.ts";
 import { makeTasks } from "./tasks.ts";
 
 export type Queues = ReturnType<typeof makeQueues>;
@@ -15,19 +16,26 @@ export type Queues = ReturnType<typeof makeQueues>;
 /** Timers one sweep works off; the claim's own step is 500, so that it stays short. */
 const SWEEP_STEP = 1_000;
 const SWEEP_STEPS = 5;
+/** Steps of all sweeps of one cron: with the purges they stay under the 50 subrequests of Workers' free plan. */
+const CRON_STEPS = 20;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
-  const { store, keys, clock } = ground;
+  const { store, keys, clock, ledger } = ground;
   const configs = makeQueueConfigs(ground);
   const room = { ...ground, configs };
   const registry = makeRegistry(ground, keys.queues, sweep);
+  const { status, statuses } = makeStatus(room);
   const { enqueue, batch } = makeEnqueue(room);
   const claim = makeClaim(room);
 
   async function sweep(queue: string): Promise<void> {
-    const { fleet, max_deliveries } = await configs.of(queue);
-    for (let step = 0; step < SWEEP_STEPS; step++) {
+    await sweepSteps(queue, await configs.of(queue), SWEEP_STEPS);
+  }
+
+  async function sweepSteps(queue: string, config: QueueConfig, steps: number): Promise<void> {
+    const { fleet, max_deliveries } = config;
+    for (let step = 0; step < steps; step++) {
       const args = { now: await clock.now(), max_deliveries, limit: SWEEP_STEP };
       const looked = await store.run(scripts.sweep, { keys: keys.queue(fleet, queue), args });
       if (looked < SWEEP_STEP) return;
@@ -48,16 +56,10 @@ export function makeQueues(ground: QueuesGround) {
       return config;
     },
 
-    /** Counts of one queue, as they are now. */
-    async status(queue: string): Promise<QueueAnswer> {
-      const config = await configs.of(queue);
-      const now = await clock.now();
-      const args = { now, max_deliveries: config.max_deliveries };
-      const call = { keys: keys.queue(config.fleet, queue), args };
-      const [ready, delayed, in_flight, dead, oldest] = await store.run(scripts.counts, call);
-      const oldest_ready_ms = oldest < 0 ? 0 : Math.max(0, now - oldest);
-      return { queue, ready, delayed, in_flight, dead, backlog: ready + in_flight, oldest_ready_ms, config };
-    },
+    status,
+    statuses,
+    names: registry.names,
+    turn: registry.turn,
 
     async enqueue(queue: string, body: z.output<typeof taskBody>, text: string) {
       const answer = await enqueue(queue, body, text);
@@ -72,14 +74,27 @@ export function makeQueues(ground: QueuesGround) {
     },
 
     async claim(queue: string, body: z.output<typeof claimBody>, signal: AbortSignal) {
+      const { fleet } = await configs.of(queue);
+      const started = clock.local();
       const claimed = await claim(queue, body, signal);
-      if (claimed.answer.tasks.length > 0) registry.noticed(queue);
+      const { tasks, reason } = claimed.answer;
+      if (body.wait_ms > 0) ledger.waited(fleet, clock.local() - started);
+      if (reason !== undefined && reason !== "empty") ledger.denied(fleet, reason);
+      if (tasks.length > 0) {
+        ledger.granted(
+          fleet,
+          tasks.map(({ lease }) => lease.id),
+        );
+        registry.noticed(queue);
+      }
       return claimed;
     },
 
     /** Sweeps registered queues; the cron of the Worker. */
     async sweepAll(): Promise<void> {
-      for (const queue of await registry.turn()) await sweep(queue).catch(() => undefined);
+      const configured = await configs.several(await registry.turn(CRON_STEPS));
+      const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, configured.size)));
+      for (const [queue, config] of configured) await sweepSteps(queue, config, steps).catch(() => undefined);
     },
   };
 }

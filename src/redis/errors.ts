@@ -1,7 +1,16 @@
 /** The store did not answer, answered late, or answered with what is no answer of ours. On the wire: 503. */
 export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
+  readonly kind: UnavailableKind;
+
+  constructor(message: string, kind: UnavailableKind) {
+    super(message);
+    this.kind = kind;
+  }
 }
+
+/** In which way the store did not answer; a label of /metrics. */
+export type UnavailableKind = "timeout" | "unreachable" | "refused" | "no_answer";
 
 /** The store answered, but a record or a reply is not of the shape the script promises. On the wire: 500. */
 export class StoreFault extends Error {

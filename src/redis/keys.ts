@@ -4,6 +4,8 @@ export interface FleetKeys {
   pods: string;
   policy: string;
   drain: string;
+  /** Totals, and the ring of samples. */
+  history: string;
 }
 
 /** The Redis keys of one queue, in the slot of its fleet. */
@@ -13,6 +15,7 @@ export interface QueueKeys {
   timers: string;
   running: string;
   dead: string;
+  history: string;
   record(task: string): string;
   failure(task: string): string;
   request(holder: string): string;
@@ -27,6 +30,8 @@ export interface Keys {
   /** The registries of names. */
   fleets: string;
   queues: string;
+  /** Totals of the whole coordinator. */
+  totals: string;
 }
 
 /**
@@ -41,6 +46,7 @@ export function makeKeys(prefix: string): Keys {
       pods: `${fleetTag(fleet)}:pods`,
       policy: `${fleetTag(fleet)}:policy`,
       drain: `${fleetTag(fleet)}:drain`,
+      history: `${fleetTag(fleet)}:history`,
     }),
     queue: (fleet, queue) => {
       const base = `${fleetTag(fleet)}:queue:${queue}`;
@@ -50,6 +56,7 @@ export function makeKeys(prefix: string): Keys {
         timers: `${base}:timers`,
         running: `${base}:running`,
         dead: `${base}:dead`,
+        history: `${base}:history`,
         record: (task) => `${base}:task:${task}`,
         failure: (task) => `${base}:failure:${task}`,
         request: (holder) => `${base}:request:${holder}`,
@@ -58,5 +65,6 @@ export function makeKeys(prefix: string): Keys {
     queueConfig: (queue) => `${prefix}:{queue:${queue}}:config`,
     fleets: `${prefix}:fleets`,
     queues: `${prefix}:queues`,
+    totals: `${prefix}:totals`,
   };
 }

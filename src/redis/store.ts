@@ -1,6 +1,6 @@
 import { Redis } from "@upstash/redis/cloudflare";
 import type * as z from "zod";
-import { isScriptError, StoreFault, StoreUnavailable, storeMessage } from "./errors.ts";
+import { isScriptError, StoreFault, StoreUnavailable, storeMessage, type UnavailableKind } from "./errors.ts";
 import type { Script, ScriptCall } from "./script.ts";
 
 /** How to reach the store. `timeoutMs` bounds one trip (default 1,500 ms). */
@@ -24,11 +24,23 @@ export interface Store {
   run<K extends string, A extends string, R>(script: Script<K, A, R>, call: ScriptCall<K, A>): Promise<R>;
   /** Redis's TIME in epoch milliseconds. */
   time(): Promise<number>;
+  /**
+   * One script on several sets of keys, which may live in different slots: each run is atomic on its own, 50 go in a
+   * trip. In the place of a run that met a record of another type, or gave a reply of another shape, stands undefined.
+   */
+  runs<K extends string, A extends string, R>(
+    script: Script<K, A, R>,
+    calls: readonly ScriptCall<K, A>[],
+  ): Promise<(R | undefined)[]>;
+  /** What the store says of itself, as INFO gives it; empty where it gives nothing. */
+  info(): Promise<string>;
   /** Several plain reads in one trip; their keys may live in different slots. */
   reads<R>(reads: readonly Read[], reply: z.ZodType<R>): Promise<R[]>;
 }
 
 type Bound = `(${number}`;
+
+const RUNS_A_TRIP = 50;
 
 // https://upstash.com/docs/redis: without this line a script takes the database's global lock.
 const KEY_LOCKING = "#!lua flags=allow-key-locking\n";
@@ -62,11 +74,37 @@ export function makeStore(options: StoreOptions): Store {
     return text;
   }
 
+  async function runTrip<K extends string, A extends string, R>(
+    script: Script<K, A, R>,
+    calls: readonly ScriptCall<K, A>[],
+  ): Promise<(R | undefined)[]> {
+    const { source, sha } = await textOf(script);
+    const inputs = calls.map((call) => inputsOf(script, call));
+    const send = (places: readonly number[], how: "evalsha" | "eval") =>
+      trip(script, async () => {
+        const pipeline = redis.pipeline();
+        for (const [keys, args] of places.flatMap((place) => [inputs[place] ?? [[], []]])) {
+          if (how === "evalsha") pipeline.evalsha(sha, keys, args);
+          else pipeline.eval(source, keys, args);
+        }
+        const outcomes = await pipeline.exec<unknown[]>({ keepErrors: true });
+        for (const { error } of outcomes) if (isRefusal(error)) throw new Error(error);
+        return outcomes;
+      });
+    const outcomes = await send([...calls.keys()], "evalsha");
+    if (outcomes.length !== calls.length) throw new StoreFault(`runs of ${script.name} lack replies`);
+    const missing = outcomes.flatMap(({ error }, place) => (error?.startsWith("NOSCRIPT") ? [place] : []));
+    if (missing.length > 0) {
+      const again = await send(missing, "eval");
+      for (const [at, place] of missing.entries()) outcomes[place] = again[at] ?? { result: undefined };
+    }
+    return outcomes.map(({ result }) => script.reply.safeParse(result).data);
+  }
+
   return {
     async run(script, call) {
       const { source, sha } = await textOf(script);
-      const keys = [...script.keys.map((key) => call.keys[key]), ...(call.restKeys ?? [])];
-      const args = [...script.args.map((arg) => call.args[arg]), ...(call.rest ?? [])];
+      const [keys, args] = inputsOf(script, call);
       const raw = await trip(script, () =>
         redis.evalsha(sha, keys, args).catch((error: unknown) => {
           if (!storeMessage(error).startsWith("NOSCRIPT")) throw error;
@@ -76,6 +114,28 @@ export function makeStore(options: StoreOptions): Store {
       const reply = script.reply.safeParse(raw);
       if (!reply.success) throw new StoreFault(`script ${script.name} gave a reply of another shape`);
       return reply.data;
+    },
+
+    async runs(script, calls) {
+      const replies = [];
+      for (let first = 0; first < calls.length; first += RUNS_A_TRIP) {
+        replies.push(...(await runTrip(script, calls.slice(first, first + RUNS_A_TRIP))));
+      }
+      return replies;
+    },
+
+    async info() {
+      // The SDK has no INFO; a store that refuses it has nothing to tell.
+      return trip({ name: "INFO" }, async () => {
+        const answer = await fetch(url, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}` },
+          body: '["INFO"]',
+          signal: AbortSignal.timeout(timeoutMs),
+        });
+        const body = (await answer.json()) as { result?: unknown };
+        return typeof body.result === "string" ? body.result : "";
+      });
     },
 
     async time() {
@@ -102,6 +162,19 @@ export function makeStore(options: StoreOptions): Store {
   };
 }
 
+/** KEYS and ARGV of one run, in the order of the script. */
+function inputsOf<K extends string, A extends string>(
+  script: Script<K, A, unknown>,
+  call: ScriptCall<K, A>,
+): [keys: string[], args: (string | number)[]] {
+  const keys = [...script.keys.map((key) => call.keys[key]), ...(call.restKeys ?? [])];
+  return [keys, [...script.args.map((arg) => call.args[arg]), ...(call.rest ?? [])]];
+}
+
+/** True for an error of one run of many that says that the store is not to be had. */
+const isRefusal = (error: string | undefined): error is string =>
+  error !== undefined && !error.startsWith("NOSCRIPT") && !isScriptError(error);
+
 async function trip<R>(what: { name: string; keys?: readonly string[] }, call: () => Promise<R>): Promise<R> {
   let raw: R;
   try {
@@ -112,17 +185,19 @@ async function trip<R>(what: { name: string; keys?: readonly string[] }, call: (
       const records = what.keys ? ` among the records ${what.keys.join(", ")}` : "";
       throw new StoreFault(`${what.name} met a record of another type${records}`);
     }
-    throw new StoreUnavailable(`${what.name}: ${kindOf(error, message)}`);
+    const [kind, word] = kindOf(error, message);
+    throw new StoreUnavailable(`${what.name}: ${word}`, kind);
   }
-  if (raw === undefined) throw new StoreUnavailable(`${what.name}: no result in the answer`);
+  if (raw === undefined) throw new StoreUnavailable(`${what.name}: no result in the answer`, "no_answer");
   return raw;
 }
 
-/** A word for the log. The message itself stays out: it may quote what we sent. */
-function kindOf(error: unknown, message: string): string {
+/** A kind, and a word for the log. The message itself stays out: it may quote what we sent. */
+function kindOf(error: unknown, message: string): [kind: UnavailableKind, word: string] {
   const name = error instanceof Error ? error.name : "";
-  if (name === "TimeoutError" || name === "AbortError") return "timed out";
+  if (name === "TimeoutError" || name === "AbortError") return ["timeout", "timed out"];
   const code = /^([A-Z]{3,20}) /.exec(message)?.[1];
-  if (name === "UpstashError") return code ? `refused with ${code}` : "refused";
-  return name === "UpstashJSONParseError" ? "the answer is no JSON" : "unreachable";
+  if (name === "UpstashError" || code) return ["refused", code ? `refused with ${code}` : "refused"];
+  if (name === "UpstashJSONParseError") return ["no_answer", "the answer is no JSON"];
+  return ["unreachable", "unreachable"];
 }

@@ -1,0 +1,52 @@
+import type { Ground } from "../redis/ground.ts";
+import * as scripts from "./scripts.ts";
+
+/** Counts kept in the isolate and written a minute later, so that counting costs the call that is counted nothing. */
+export interface Tallies {
+  /** Adds to a field of the totals under a Redis key. */
+  add(key: string, field: string, by?: number): void;
+  /** Writes what has waited under a key for a minute, in the background. */
+  settle(key: string): void;
+  /** What is not yet written. */
+  waiting(key: string): ReadonlyMap<string, number>;
+}
+
+/** Totals outlive the longest history (30 days), and end when nobody adds to them. */
+export const TOTALS_TTL_MS = 31 * 86_400_000;
+
+const WAIT_MS = 60_000;
+const MAX_KEYS = 2_000;
+const NONE: ReadonlyMap<string, number> = new Map();
+
+export function makeTallies({ store, clock, defer }: Omit<Ground, "keys">): Tallies {
+  const tallies = new Map<string, { counts: Map<string, number>; since: number }>();
+
+  function add(key: string, field: string, by = 1): void {
+    let tally = tallies.get(key);
+    if (!tally) {
+      if (tallies.size >= MAX_KEYS) return;
+      tally = { counts: new Map(), since: clock.local() };
+      tallies.set(key, tally);
+    }
+    tally.counts.set(field, (tally.counts.get(field) ?? 0) + by);
+  }
+
+  async function write(key: string, counts: ReadonlyMap<string, number>): Promise<void> {
+    const call = { keys: { totals: key }, args: { key_ttl_ms: TOTALS_TTL_MS }, rest: [...counts].flat() };
+    // Counted again later, even where only the answer was lost: a total may be over, never silently short.
+    await store.run(scripts.tally, call).catch(() => {
+      for (const [field, by] of counts) add(key, field, by);
+    });
+  }
+
+  return {
+    add,
+    settle(key) {
+      const tally = tallies.get(key);
+      if (!tally || clock.local() < tally.since + WAIT_MS) return;
+      tallies.delete(key);
+      defer(write(key, tally.counts));
+    },
+    waiting: (key) => tallies.get(key)?.counts ?? NONE,
+  };
+}

@@ -1,0 +1,66 @@
+import * as z from "zod";
+import type { Fleets } from "../fleets/fleets.ts";
+import { tenThousandths } from "../leases/capacity.ts";
+import { policyOf } from "../leases/configuration.ts";
+import { DENIAL_REASONS, FIELDS } from "../leases/ledger.ts";
+import { DEFAULT_POLICY, type Policy } from "../leases/policy.ts";
+import type { Queues } from "../queues/queues.ts";
+import type { Ground } from "../redis/ground.ts";
+import { placesOf } from "./rings.ts";
+import * as scripts from "./scripts.ts";
+
+export interface SamplerOptions extends Ground {
+  fleets: Fleets;
+  queues: Queues;
+}
+
+/** What one run visits, of fleets and of queues each: at most 29 trips where Workers' free plan allows 50. */
+const MAX_SAMPLED = 200;
+/** Ended leases stay in the set for 10 minutes (fleets/housekeeping.ts). */
+const REACH_MS = 600_000;
+
+/** Takes the samples of a minute; the cron of the Worker. */
+export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptions) {
+  async function sampleFleets(): Promise<void> {
+    const names = await fleets.turn(MAX_SAMPLED);
+    const policies = names.map((fleet) => ({ get: keys.fleet(fleet).policy }));
+    const texts = await store.reads(policies, z.string().nullable());
+    const now = await clock.now();
+    const calls = names.map((fleet, at) => ({
+      keys: keys.fleet(fleet),
+      args: { now, ratio: ratioOf(texts[at] ?? ""), reach_ms: REACH_MS, ...placesOf(now) },
+      rest: DENIAL_REASONS.map(FIELDS.denials),
+    }));
+    await store.runs(scripts.sample, calls);
+  }
+
+  async function sampleQueues(): Promise<void> {
+    const statuses = await queues.statuses(await queues.turn(MAX_SAMPLED));
+    const now = await clock.now();
+    const calls = statuses.map(({ queue, config, ready, delayed, in_flight, dead, oldest_ready_ms }) => ({
+      keys: { history: keys.queue(config.fleet, queue).history },
+      args: {
+        sample: [now, ready, delayed, in_flight, dead, oldest_ready_ms].join(" "),
+        ...placesOf(now),
+      },
+    }));
+    await store.runs(scripts.keep, calls);
+  }
+
+  return async function sample(): Promise<void> {
+    await sampleFleets();
+    await sampleQueues();
+  };
+}
+
+function ratioOf(text: string): number {
+  return tenThousandths(readable(text).classes.normal?.ratio ?? 1);
+}
+
+function readable(text: string): Policy {
+  try {
+    return policyOf(text);
+  } catch {
+    return DEFAULT_POLICY;
+  }
+}

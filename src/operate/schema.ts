@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { name } from "../http/fields.ts";
+
+const count = z.int().min(0);
+const at = z.int();
+
+/** How far back: an hour and a day in steps of a minute, 30 days in steps of 15. */
+export const spanQuery = z.strictObject({ span: z.enum(["1h", "24h", "30d"]).default("1h") });
+
+const history = <S extends z.ZodType>(sample: S) =>
+  z.object({ span: z.enum(["1h", "24h", "30d"]), step_ms: z.int(), samples: z.array(sample) });
+
+export const fleetHistory = history(
+  z.object({
+    at,
+    live: count,
+    busy: count,
+    capacity: count,
+    grants: count,
+    denials: count,
+    lapsed: count,
+  }),
+);
+
+export const queueHistory = history(
+  z.object({
+    at,
+    ready: count,
+    delayed: count,
+    in_flight: count,
+    dead: count,
+    oldest_ready_ms: count,
+  }),
+);
+
+/** The class whose ratio divides, and slots to keep free beside what is asked for. */
+export const scaleQuery = z.strictObject({
+  class: name.default("normal"),
+  spare: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+
+export const fleetScale = z.object({ live: count, busy: count, capacity: count, wanted: count });
+export const queueScale = z.object({ backlog: count, in_flight: count, wanted: count });
+
+export const idleQuery = z.strictObject({ limit: z.coerce.number().int().min(1).max(1_000).default(100) });
+
+export const idleAnswer = z.object({
+  pods: z.array(z.object({ cluster: z.string(), pod: z.string(), idle_ms: count })),
+});
+
+/** Where EventSource cannot send a header, the id goes here. */
+export const eventsQuery = z.strictObject({ last_event_id: z.string().max(32).optional() });
+
+/** What a caller hears; the client and the dashboard import these types and no code. */
+export type FleetHistory = z.output<typeof fleetHistory>;
+export type FleetScale = z.output<typeof fleetScale>;
+export type QueueScale = z.output<typeof queueScale>;
+export type IdleAnswer = z.output<typeof idleAnswer>;
+export type QueueHistory = z.output<typeof queueHistory>;
