@@ -1,4 +1,5 @@
 import type { StatusAnswer } from "../fleets/schema.ts";
+import type { FleetHistory } from "../operate/schema.ts";
 import { type Api, CallFailed, path } from "./api.ts";
 import { makeChart, type Span } from "./chart/chart.ts";
 import { makeSeen } from "./chart/series.ts";
@@ -10,7 +11,6 @@ import { makePolicy } from "./panels/policy.ts";
 import { makeQueues } from "./panels/queues.ts";
 import type { Tab } from "./route.ts";
 import { makeTabs } from "./tabs.ts";
-import type { History } from "./wire.ts";
 
 /** The coordinator takes a sample a minute. */
 const HISTORY_MS = 30_000;
@@ -38,19 +38,18 @@ export function makeDetail({ api, again, onPreview }: DetailOptions) {
   });
   const element = html("section", { class: "detail", hidden: true }, chart.element, ...tabs.elements);
   let fleet: string | undefined;
-  let history: History | undefined;
-  let hasHistory = true;
+  let history: FleetHistory | undefined;
   let asked = 0;
 
   async function readHistory(wanted: string, span: Span, signal: AbortSignal) {
-    if (!hasHistory || performance.now() - asked < HISTORY_MS) return;
+    if (performance.now() - asked < HISTORY_MS) return;
     try {
       const url = `${path`/v1/fleets/${wanted}/history`}?span=${span}`;
-      history = await api.get<History>(url, signal);
+      history = await api.get<FleetHistory>(url, signal);
       asked = performance.now();
     } catch (error) {
+      // The chart then shows what the page itself has seen.
       if (!(error instanceof CallFailed) || error.isOutage) throw error;
-      if (error.is("not-found")) hasHistory = false;
     }
   }
 

@@ -33,3 +33,15 @@ test("who is told to drain can be read, and is empty once all is taken back", as
   await fleet.drain({ cluster: "b", pod: "worker-1", drain: false });
   expect(await drains()).toEqual([]);
 });
+
+test("all queues are listed with their counts, or those of one fleet", async () => {
+  const world = new World();
+  await queueOf(world, "frames", "render").configure();
+  await queueOf(world, "films", "transcode").configure();
+  await queueOf(world, "frames").enqueue({ payload: 1 });
+  await world.settle();
+  const list = async (query = "") => (await world.get(`/v1/queues${query}`)).body.queues;
+  expect((await list()).map(({ queue }: { queue: string }) => queue)).toEqual(["films", "frames"]);
+  expect(await list("?fleet=render")).toMatchObject([{ queue: "frames", ready: 1, backlog: 1 }]);
+  expect(await list("?fleet=elsewhere")).toEqual([]);
+});

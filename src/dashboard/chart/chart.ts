@@ -1,5 +1,5 @@
+import type { FleetHistory } from "../../operate/schema.ts";
 import { html, setAttributes, setText } from "../dom.ts";
-import type { History } from "../wire.ts";
 import { makeLegend } from "./legend.ts";
 import { makePlot } from "./plot.ts";
 import { type Point, pointsOf, summaryOf } from "./series.ts";
@@ -67,11 +67,11 @@ export function makeChart(onSpan: (span: Span) => void) {
     get span() {
       return span;
     },
-    update(fleet: string, history: History | undefined, seen: readonly Point[]) {
-      hasHistory = history !== undefined;
+    update(fleet: string, history: FleetHistory | undefined, seen: readonly Point[]) {
+      hasHistory = history !== undefined && history.samples.length > 0;
       points = pointsOf(history, seen);
       setText(heading, fleet);
-      setText(note, history ? "" : "No history yet: this is what the page has seen since it was opened.");
+      setText(note, hasHistory ? "" : "No history yet: this is what the page has seen since it was opened.");
       setText(summary, summaryOf(points, SPANS[span].words));
       legend.update(points.at(-1), false);
       draw();

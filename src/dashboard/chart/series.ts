@@ -1,5 +1,5 @@
 import type { StatusAnswer } from "../../fleets/schema.ts";
-import type { History, Sample } from "../wire.ts";
+import type { FleetHistory } from "../../operate/schema.ts";
 
 /** One point of the chart; what only the coordinator's samples tell is null in those that the tab took itself. */
 export interface Point {
@@ -25,11 +25,11 @@ export function makeSeen() {
 }
 
 /** The coordinator's samples, then what the tab saw since; a hole where a sample is missing. */
-export function pointsOf(history: History | undefined, seen: readonly Point[]): Point[] {
+export function pointsOf(history: FleetHistory | undefined, seen: readonly Point[]): Point[] {
   const samples = history?.samples ?? [];
   const step = history?.step_ms ?? 60_000;
   const last = samples.at(-1)?.at ?? 0;
-  const points = samples.map(({ at, live, busy, capacity, denials }: Sample): Point => {
+  const points = samples.map(({ at, live, busy, capacity, denials }): Point => {
     return { at, live, busy, capacity, denials };
   });
   return holed([...points, ...seen.filter(({ at }) => at > last)], step * 2.5);
