@@ -33,13 +33,13 @@ export function makeDetail({ api, again, onPreview }: DetailOptions) {
   const elements = Object.fromEntries(Object.entries(panels).map(([name, { element }]) => [name, element]));
   const tabs = makeTabs(elements as Record<Tab, HTMLElement>);
   const chart = makeChart(() => {
-    asked = 0;
+    asked = Number.NEGATIVE_INFINITY;
     again();
   });
   const element = html("section", { class: "detail", hidden: true }, chart.element, ...tabs.elements);
   let fleet: string | undefined;
   let history: FleetHistory | undefined;
-  let asked = 0;
+  let asked = Number.NEGATIVE_INFINITY;
 
   async function readHistory(wanted: string, span: Span, signal: AbortSignal) {
     if (performance.now() - asked < HISTORY_MS) return;
@@ -61,7 +61,7 @@ export function makeDetail({ api, again, onPreview }: DetailOptions) {
       if (wanted !== fleet) {
         for (const panel of Object.values(panels)) panel.reset();
         history = undefined;
-        asked = -HISTORY_MS;
+        asked = Number.NEGATIVE_INFINITY;
         chart.update(wanted, undefined, seen.of(wanted));
       }
       fleet = wanted;

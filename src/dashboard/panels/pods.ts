@@ -15,7 +15,7 @@ const COLUMNS = {
   pod: { title: "Pod" },
   instance: { title: "Instance", kind: "wide" },
   state: { title: "State" },
-  slots: { title: "Slots", kind: "number" },
+  slots: { title: "Slots", kind: "number wide" },
   left: { title: "Time left", kind: "number" },
   leases: { title: "Leases" },
   drain: { title: "Drain", kind: "action" },
