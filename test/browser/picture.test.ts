@@ -95,6 +95,30 @@ describeSite("the picture", (site) => {
     expect(await page.textContent(".chart .unseen")).toMatch(/^The last day: live \d+ to \d+, busy/);
   });
 
+  test("a limit that is named shows its level, and one that is not there is told in words", async () => {
+    site.expectsFailures = true;
+    await site.scene.beat("render", "aws", 6);
+    const page = await site.open({ at: "#/render/limits" });
+    await page.route("**/v1/limits/api", (route) =>
+      route.fulfill({ json: { algorithm: "token_bucket", capacity: 100, refill_per_s: 5, shadow: false } }),
+    );
+    await page.route("**/v1/limits/api/keys/tenant-7", (route) =>
+      route.fulfill({
+        json: { allowed: false, remaining: 0.25, delay_ms: 0, retry_after_ms: 150, rate_per_s: 5 },
+      }),
+    );
+    await page.fill("#watch-limit", "nothing");
+    await page.keyboard.press("Enter");
+    await vi.waitFor(async () => expect(await page.textContent("#panel-limits .watch")).toContain("refused"), SOON);
+    await page.fill("#watch-limit", "api");
+    await page.fill("#watch-limit-key", "tenant-7");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("meter");
+    expect(await page.textContent("[aria-label=Limits] tbody")).toContain("0.25 of 1005in 150 ms");
+    await page.click("button:text-is('Remove')");
+    await page.waitForSelector("meter", { state: "detached" });
+  });
+
   test("refreshing touches only what changed, and keeps the focus where it is", async () => {
     await site.scene.put("/v1/fleets/calm/policy", { ttl_ms: 600_000 });
     await site.scene.beat("calm", "aws", 3);

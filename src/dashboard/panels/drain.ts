@@ -11,6 +11,8 @@ import { makeMessage } from "./panel.ts";
 export type Target = DrainAnswer["draining"][number];
 
 const HEARD_MS = 5_000;
+/** Others' changes are seen after this; one's own at once. */
+const FRESH_MS = 10_000;
 const nameOf = ({ cluster, pod }: Target): string =>
   pod
     ? `pod ${pod}${cluster ? ` of ${cluster}` : " everywhere"}`
@@ -22,6 +24,7 @@ const nameOf = ({ cluster, pod }: Target): string =>
 export function makeDrain(api: Api, onChange: () => void) {
   let fleet = "";
   let heartbeatMs = 0;
+  let asked = Number.NEGATIVE_INFINITY;
   const message = makeMessage();
   const choice = html("select", { id: "drain-cluster" });
   const button = html("button", { type: "button", text: "Drain cluster" });
@@ -82,14 +85,17 @@ export function makeDrain(api: Api, onChange: () => void) {
       showChoices(clusters);
       setAttributes(tell, { hidden: clusters.length === 0 });
       setText(button, "Drain cluster");
+      if (performance.now() - asked < FRESH_MS) return;
       try {
         const { draining } = await api.get<DrainAnswer>(path`/v1/fleets/${fleet}/drain`, signal);
+        asked = performance.now();
         show(draining);
       } catch (error) {
         if (!(error instanceof CallFailed) || error.isOutage) throw error;
       }
     },
     reset() {
+      asked = Number.NEGATIVE_INFINITY;
       show([]);
       message.say("");
     },

@@ -17,7 +17,7 @@ const COLUMNS = {
   state: { title: "State" },
   slots: { title: "Slots", kind: "number wide" },
   left: { title: "Time left", kind: "number" },
-  leases: { title: "Leases" },
+  leases: { title: "Leases", kind: "rest" },
   drain: { title: "Drain", kind: "action" },
 } as const;
 
