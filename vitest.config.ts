@@ -44,6 +44,16 @@ export default defineConfig({
           include: ["test/{client,scripts,node}/**/*.test.ts"],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          environment: "node",
+          include: ["test/browser/**/*.test.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 90_000,
+        },
+      },
     ],
   },
 });

@@ -5,6 +5,7 @@ import { makeFleets } from "./fleets/fleets.ts";
 import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
 import { openApi } from "./http/openapi.ts";
+import { type Page, pageResponse } from "./http/page.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { noteTrip } from "./http/trips.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
@@ -33,6 +34,8 @@ export interface App {
 export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
   /** What limits that adapt follow: by default the queues; a test gives its own. */
   loadOf?: LoadOf;
+  /** The dashboard at `/`; without it that path is not there. */
+  page?: Page | undefined;
 }
 
 /** The cron triggers of wrangler.toml, apart so that each has the subrequests of a run to itself. */
@@ -40,7 +43,7 @@ const SAMPLING = "* * * * *";
 const PURGING = "*/5 * * * *";
 
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, loadOf, ...given }: AppOptions): App {
+export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): App {
   const store = metered(given.store, given.clock.local, (trip) => {
     meter.trip(trip);
     noteTrip(trip.ms);
@@ -81,6 +84,7 @@ export function createApp({ auth, log, loadOf, ...given }: AppOptions): App {
     pages.get("/healthz", (context) => context.json({ ok: true }));
     pages.get("/openapi.json", (context) => context.json(document()));
     pages.get("/docs", (context) => context.html(docsPage(document())));
+    if (page) pages.get("/", ({ req }) => pageResponse(page, req.raw));
   });
   return {
     fetch: app.fetch as Hono["fetch"],

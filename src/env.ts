@@ -30,6 +30,12 @@ export const envSchema = z.object({
     .default("fg"),
   /** Lock only a script's own keys on Upstash; `auto` looks at the host. */
   FLEETGATE_KEY_LOCKING: z.enum(["auto", "on", "off"]).default("auto"),
+  /** The files beside the Worker: the dashboard. */
+  ASSETS: z
+    .custom<{ fetch(request: Request): Promise<Response> }>(
+      (binding) => typeof Object(binding).fetch === "function",
+    )
+    .optional(),
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 

@@ -16,6 +16,7 @@ function build(env: Env): App {
     ...(keyLocking === undefined ? {} : { keyLocking }),
   });
   const log = makeLog(env.LOG_LEVEL);
+  const { ASSETS: assets } = env;
   const defer = (work: Promise<unknown>) => waitUntil(work);
   return createApp({
     store,
@@ -24,6 +25,7 @@ function build(env: Env): App {
     defer,
     auth: makeAuth({ keys: env.FLEETGATE_KEYS, issuers: env.FLEETGATE_ISSUERS, log }),
     log,
+    page: assets && ((request) => assets.fetch(request)),
   });
 }
 

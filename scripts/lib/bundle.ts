@@ -10,11 +10,16 @@ const WRANGLER = join(
   "bin/wrangler.js",
 );
 
+/** The folder named by [assets] in our wrangler.toml: the dashboard, once its [build] has run. */
+export const ASSETS = join(ROOT, "dist/dashboard");
+
 /** The Worker as it would be uploaded to Cloudflare. */
 export interface Bundle {
   mainModule: string;
   compatibilityDate: string;
   compatibilityFlags: string[];
+  /** The folder of files beside it. */
+  assets: string;
   modules: { name: string; type: "esm" | "text" | "sourcemap" | "data"; contents: string }[];
 }
 
@@ -70,6 +75,7 @@ async function readUpload(upload: Buffer<ArrayBuffer>): Promise<Bundle> {
     mainModule: metadata.main_module,
     compatibilityDate: metadata.compatibility_date,
     compatibilityFlags: metadata.compatibility_flags ?? [],
+    assets: ASSETS,
     modules,
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bundle, bundleWorker } from "./bundle.ts";
-import { keyRecord, newKey } from "./keys.ts";
+import { type KeyRecord, keyRecord, newKey } from "./keys.ts";
 import { isBusy } from "./ports.ts";
 import { type StackStore, startPrivateStore, storeFromEnv } from "./stack-store.ts";
 import { type RunningWorker, startWorker } from "./worker.ts";
@@ -18,6 +18,8 @@ export interface StackOptions {
   fresh?: boolean;
   /** UPSTASH_REDIS_REST_URL and _TOKEN in here replace the private Redis; HANDED_ON goes to the Worker. */
   env?: Record<string, string | undefined>;
+  /** Keys that it knows beside its own. */
+  keys?: readonly KeyRecord[];
   /** Gives up while starting; what runs already is ended with stop(). */
   signal?: AbortSignal;
   /** Called when a part ends although nobody here ended it. */
@@ -59,13 +61,13 @@ async function startBefore(
   bundling: Promise<Bundle>,
   options: StackOptions,
 ): Promise<Stack> {
-  const { dir, port, env = {}, onDeath } = options;
+  const { dir, port, onDeath } = options;
   const key = stableKey(join(dir, "key"));
   try {
     const worker = await startWorker({
       port,
       bundle: await bundling,
-      bindings: bindings(store, key, env),
+      bindings: bindings(store, key, options),
       logFile: join(dir, "worker.log"),
       ...(onDeath && { onDeath }),
     });
@@ -88,13 +90,13 @@ function stableKey(file: string): string {
 function bindings(
   store: StackStore,
   key: string,
-  env: NonNullable<StackOptions["env"]>,
+  { env = {}, keys = [] }: StackOptions,
 ): Record<string, string> {
   const handedOn = HANDED_ON.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   return {
     UPSTASH_REDIS_REST_URL: store.url,
     UPSTASH_REDIS_REST_TOKEN: store.token,
-    FLEETGATE_KEYS: JSON.stringify([keyRecord(key, { id: "dev", scopes: ["admin"] })]),
+    FLEETGATE_KEYS: JSON.stringify([keyRecord(key, { id: "dev", scopes: ["admin"] }), ...keys]),
     ...Object.fromEntries(handedOn),
   };
 }

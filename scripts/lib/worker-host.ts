@@ -50,7 +50,7 @@ function report(message: HostMessage) {
 }
 
 function options({ bundle, port, bindings }: HostStart): ConstructorParameters<typeof Miniflare>[0] {
-  const { mainModule, compatibilityDate, compatibilityFlags } = bundle;
+  const { mainModule, compatibilityDate, compatibilityFlags, assets } = bundle;
   const modules = Object.fromEntries(
     bundle.modules.map(({ name, type, contents }) => [name, { type, contents }]),
   );
@@ -75,7 +75,8 @@ function options({ bundle, port, bindings }: HostStart): ConstructorParameters<t
           name: "fleetgate",
           compatibilityDate,
           compatibilityFlags,
-          env,
+          env: { ...env, ASSETS: { type: "assets" as const } },
+          assets: { directory: assets, runWorkerFirst: true, hasUserWorker: true },
           manifest: { mainModule, modules },
         },
       },

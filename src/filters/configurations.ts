@@ -38,7 +38,10 @@ export function makeConfigurations({ store, keys }: Ground): Configurations {
         const result = await run((attempt === 0 && memory.get(filter)) || (await read(filter)));
         if (result !== "stale") return result;
       }
-      throw new StoreUnavailable("filters: the configuration changes faster than it can be read", "no_answer");
+      throw new StoreUnavailable(
+        "filters: the configuration changes faster than it can be read",
+        "no_answer",
+      );
     },
 
     async change(filter, next) {
@@ -58,7 +61,10 @@ export function makeConfigurations({ store, keys }: Ground): Configurations {
         memory.delete(filter);
         if (done) return;
       }
-      throw new StoreUnavailable("filters: the configuration changes faster than it can be replaced", "no_answer");
+      throw new StoreUnavailable(
+        "filters: the configuration changes faster than it can be replaced",
+        "no_answer",
+      );
     },
   };
 }

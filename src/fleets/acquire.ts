@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
-import { capacityOf, tenThousandths } from "../leases/bands.ts";
+import { capacityOf, tenThousandths } from "../leases/capacity.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease, slotLeaseId } from "../leases/lease-id.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Configurations } from "../leases/configuration.ts";
+import { type Configurations, drainEntries } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease } from "../leases/lease-id.ts";
 import type { Ledger } from "../leases/ledger.ts";
@@ -117,6 +117,11 @@ export function makeFleets(room: FleetsOptions) {
       denials.forget(fleet);
       housekeeping.noticed(fleet);
       return policy;
+    },
+
+    /** Who is told to drain now. */
+    async drains(fleet: string): Promise<DrainAnswer> {
+      return { draining: drainEntries(await configurations.read(fleet)) };
     },
 
     /** Tells pods to drain for 24 h, or takes it back; pods hear it in their next beat. */

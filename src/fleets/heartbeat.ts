@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { Problem } from "../http/problem.ts";
-import { capacityOf } from "../leases/bands.ts";
+import { capacityOf } from "../leases/capacity.ts";
 import { type Configurations, isDraining } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { isHeldBy, type Lease, parseLease, renewedUntil } from "../leases/lease-id.ts";

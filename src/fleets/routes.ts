@@ -128,6 +128,16 @@ export function fleetRoutes(fleets: Fleets): Operation[] {
       handle: async ({ params, body }) => ({ body: await fleets.setPolicy(params.fleet, body) }),
     }),
     operation({
+      id: "fleets.drains",
+      method: "GET",
+      path: `${base}/drain`,
+      summary: "Who is told to drain",
+      scopes: ["read"],
+      params,
+      answer: wire.drainAnswer,
+      handle: async ({ params }) => ({ body: await fleets.drains(params.fleet) }),
+    }),
+    operation({
       id: "fleets.drain",
       method: "POST",
       path: `${base}/drain`,

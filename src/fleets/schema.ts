@@ -102,7 +102,10 @@ export const statusAnswer = z.object({
   over_by: count,
   starting: count,
   draining: count,
-  classes: z.record(z.string(), z.object({ ratio: z.number(), capacity: count, available: count })),
+  classes: z.record(
+    z.string(),
+    z.object({ ratio: z.number(), capacity: count, available: count, busy: count }),
+  ),
   clusters: z.record(z.string(), z.object({ live: count, busy: count })),
   policy: policyBody,
 });

@@ -61,7 +61,14 @@ export const status = defineScript({
   source: onMembers(statusLua),
   keys: ["members"],
   args: ["now"],
-  reply: z.tuple([int, int, int, int, z.array(z.tuple([z.string(), int, int]))]),
+  reply: z.tuple([
+    int,
+    int,
+    int,
+    int,
+    z.array(z.tuple([z.string(), int, int])),
+    z.array(z.tuple([z.string(), int])),
+  ]),
 });
 
 const deadlines = z.array(z.union([z.string(), int]));

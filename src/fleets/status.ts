@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { capacityOf, liveRange } from "../leases/bands.ts";
+import { liveRange } from "../leases/bands.ts";
+import { capacityOf } from "../leases/capacity.ts";
 import { type Configurations, policyOf } from "../leases/configuration.ts";
 import type { Policy } from "../leases/policy.ts";
 import { StoreFault } from "../redis/errors.ts";
@@ -18,6 +19,7 @@ type Tally = [
   starting: number,
   draining: number,
   clusters: [string, number, number][],
+  classes: [string, number][],
 ];
 
 /** Above this many members a status may be a second old (DESIGN 6). */
@@ -43,10 +45,12 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
     /** The whole picture of one fleet; zeros and the default policy for one never heard of. */
     async status(fleet: string): Promise<StatusAnswer> {
       const { policy } = await configurations.of(fleet);
-      const [live, busy, starting, draining, clusters] = await tally(fleet);
+      const [live, busy, starting, draining, clusters, held] = await tally(fleet);
+      const busyOf = new Map(held);
       const classes = Object.entries(policy.classes).map(([name, { ratio }]) => {
         const capacity = capacityOf(live, ratio);
-        return [name, { ratio, capacity, available: Math.max(0, capacity - busy) }] as const;
+        const available = Math.max(0, capacity - busy);
+        return [name, { ratio, capacity, available, busy: busyOf.get(name) ?? 0 }] as const;
       });
       const capacity = normalCapacity(live, policy);
       return {

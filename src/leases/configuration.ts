@@ -86,6 +86,9 @@ export function isDraining({ drains }: Configuration, cluster: string, pod: stri
   return [`${cluster}/${pod}`, `${cluster}/`, `/${pod}`, "/"].some((entry) => drains.has(entry));
 }
 
+/** The drain list in the words of the wire. */
+export const drainEntries = ({ drains }: Configuration): DrainEntry[] => [...drains].map(drainEntry);
+
 /** The policy in a fleet's stored text; the default for an empty one. Throws StoreFault when it cannot be read. */
 export const policyOf = (fleet: string, text: string): Policy => parseStored(fleet, text).policy;
 

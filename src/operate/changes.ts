@@ -1,4 +1,4 @@
-import { capacityOf } from "../leases/bands.ts";
+import { capacityOf } from "../leases/capacity.ts";
 import { policyOf } from "../leases/configuration.ts";
 import { parseLease } from "../leases/lease-id.ts";
 

@@ -1,6 +1,6 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import type { Caller } from "../http/auth.ts";
-import { capacityOf } from "../leases/bands.ts";
+import { capacityOf } from "../leases/capacity.ts";
 import { DENIAL_REASONS, FIELDS, HELD_BOUNDS_MS } from "../leases/ledger.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { QueueAnswer } from "../queues/schema.ts";

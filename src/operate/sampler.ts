@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Fleets } from "../fleets/fleets.ts";
-import { tenThousandths } from "../leases/bands.ts";
+import { tenThousandths } from "../leases/capacity.ts";
 import { DENIAL_REASONS, FIELDS } from "../leases/ledger.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";

@@ -1,6 +1,6 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import { Problem } from "../http/problem.ts";
-import { capacityOf, podsFor } from "../leases/bands.ts";
+import { capacityOf, podsFor } from "../leases/capacity.ts";
 import type { Configurations } from "../leases/configuration.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Queues } from "../queues/queues.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
-import { tenThousandths } from "../leases/bands.ts";
+import { tenThousandths } from "../leases/capacity.ts";
 import type { Policy } from "../leases/policy.ts";
 import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";

@@ -10,9 +10,28 @@ const params = z.strictObject({ queue: name });
 const task = z.strictObject({ queue: name, id: wire.taskId });
 const base = "/v1/queues/{queue}";
 
+/** Each takes a command, and an operator reads no more. */
+const MOST_LISTED = 200;
+
 /** The wire of the queues room (PROTOCOL, Queues). */
 export function queueRoutes(queues: Queues): Operation[] {
   return [
+    operation({
+      id: "queues.list",
+      method: "GET",
+      path: "/v1/queues",
+      summary: "Counts of every queue heard of in the last 24 hours, or of those of one fleet",
+      scopes: ["read"],
+      params: z.strictObject({}),
+      query: z.strictObject({ fleet: name.optional() }),
+      answer: wire.queuesAnswer,
+      handle: async ({ query, caller }) => {
+        const names = (await queues.names()).filter((queue) => caller.mayTouch("queues", queue));
+        const all = await queues.statuses(names.slice(0, MOST_LISTED));
+        const ofFleet = all.filter(({ config }) => query.fleet === undefined || config.fleet === query.fleet);
+        return { body: { queues: ofFleet.sort((one, other) => (one.queue < other.queue ? -1 : 1)) } };
+      },
+    }),
     operation({
       id: "queues.configure",
       method: "PUT",

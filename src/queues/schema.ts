@@ -87,6 +87,8 @@ export const queueAnswer = z.object({
   config: queueBody,
 });
 
+export const queuesAnswer = z.object({ queues: z.array(queueAnswer) });
+
 export const enqueueAnswer = z.object({ id: z.string(), state: taskState, duplicate: z.boolean() });
 
 export const batchAnswer = z.object({
@@ -159,6 +161,7 @@ export const purgeAnswer = z.object({ purged: count });
 /** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */
 export type QueueCall = z.input<typeof queueBody>;
 export type QueueAnswer = z.output<typeof queueAnswer>;
+export type QueuesAnswer = z.output<typeof queuesAnswer>;
 export type TaskCall = z.input<typeof taskBody>;
 export type EnqueueAnswer = z.output<typeof enqueueAnswer>;
 export type BatchAnswer = z.output<typeof batchAnswer>;

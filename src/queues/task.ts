@@ -1,4 +1,4 @@
-import { tenThousandths } from "../leases/bands.ts";
+import { tenThousandths } from "../leases/capacity.ts";
 
 /** A task as its member text says it; times in epoch ms, absent ones undefined. */
 export interface Task {

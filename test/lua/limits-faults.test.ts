@@ -196,7 +196,9 @@ test("an isolate that never knew the limit lets nothing pass, and one that knew 
   const dying = {
     ...store,
     run: ((script, call) =>
-      down ? Promise.reject(new StoreUnavailable("down", "unreachable")) : store.run(script, call)) as Store["run"],
+      down
+        ? Promise.reject(new StoreUnavailable("down", "unreachable"))
+        : store.run(script, call)) as Store["run"],
   };
   const clock = { now: async () => world.now, local: () => world.now, sleep: async () => {} };
   const ground = { store: dying, keys: makeKeys(world.prefix), clock, defer: () => {} };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { capacityOf, podsFor } from "../../src/leases/bands.ts";
+import { capacityOf, podsFor } from "../../src/leases/capacity.ts";
 import { FAULTS } from "../support/faults.ts";
 import { fleetOf, lease } from "../support/fleet.ts";
 import { claimOne, queueOf } from "../support/queue.ts";
