@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Optional
+from typing import Any
 
 from ..calls.filters import FilterCalls
 from ..calls.limits import LimitCalls
@@ -33,7 +33,7 @@ class AsyncLease:
         lease.on_lost(self._lose)
 
     @property
-    def id(self) -> Optional[str]:
+    def id(self) -> str | None:
         """The coordinator's id; None when degraded."""
         return self.sync.id
 
@@ -55,9 +55,9 @@ class AsyncLease:
 
     async def __aexit__(
         self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         # Shielded: a cancelled task must give its slot back too.
         await asyncio.shield(self.release())
@@ -81,7 +81,7 @@ class AsyncPod(Twin):
 
     @contextlib.asynccontextmanager
     async def slot(
-        self, *, cls: Optional[str] = None, wait: Optional[float] = 0, ttl: Optional[float] = None
+        self, *, cls: str | None = None, wait: float | None = 0, ttl: float | None = None
     ) -> AsyncIterator[AsyncLease]:
         """`async with pod.slot(wait=30) as lease:`; as `Pod.slot`. Cancelling the wait leaves nothing behind."""
         asking = Asking(Couriers())
@@ -102,8 +102,8 @@ class AsyncPod(Twin):
             for lease in taken:
                 await asyncio.shield(self._bridge.run(lease.release))
             raise
-        async with AsyncLease(self._bridge, taken[0]) as lease:
-            yield lease
+        async with AsyncLease(self._bridge, taken[0]) as held:
+            yield held
 
     async def leave(self) -> LeaveOutcome:
         """Ends every lease still held and takes the pod out of the count. Never raises."""
@@ -114,9 +114,9 @@ class AsyncPod(Twin):
 
     async def __aexit__(
         self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await asyncio.shield(self.leave())
 
@@ -137,7 +137,7 @@ class AsyncFleet(Twin):
     drain = twin(Fleet.drain)
 
     async def pod_pages(
-        self, *, cursor: Optional[str] = None, limit: Optional[int] = None
+        self, *, cursor: str | None = None, limit: int | None = None
     ) -> AsyncIterator[PodsAnswer]:
         """Every page of pods, one after the other, asked for as it is read."""
         while True:

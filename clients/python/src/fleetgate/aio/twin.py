@@ -55,8 +55,8 @@ class Twin:
 def twin(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], Awaitable[R]]:
     """The awaited form of a method of what `self._sync` is."""
 
-    @functools.wraps(method)
-    async def awaited(self: Twin, *args: Any, **kwargs: Any) -> R:
+    async def awaited(self: Twin, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._bridge.run(lambda: method(self._sync, *args, **kwargs))
 
+    functools.update_wrapper(awaited, method)
     return awaited
