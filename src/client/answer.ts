@@ -44,7 +44,7 @@ function parse(text: string): unknown {
 }
 
 function asProblem(body: unknown): ProblemBody | undefined {
-  return has(body, { code: "string", detail: "string", trace_id: "string" })
+  return has(body, { code: "string", detail: "string", status: "number" })
     ? (body as ProblemBody)
     : undefined;
 }

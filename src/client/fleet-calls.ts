@@ -18,6 +18,8 @@ import { has, query, type Send, segment } from "./call.ts";
 import { newRequestId } from "./ids.ts";
 import type { CallOptions } from "./options.ts";
 
+export type { AcquireAnswer };
+
 /** A fleet's policy, complete. Durations in milliseconds. */
 export type PolicyAnswer = StatusAnswer["policy"];
 

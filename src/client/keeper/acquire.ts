@@ -1,7 +1,8 @@
+import { unlessAborted } from "../abort.ts";
 import { lengthen, retryDelayMs } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { NotGrantedError, ProblemError, UnavailableError } from "../errors.ts";
-import type { FleetCalls } from "../fleet-calls.ts";
+import type { AcquireAnswer, FleetCalls } from "../fleet-calls.ts";
 import { newRequestId } from "../ids.ts";
 import type { OnUnavailable } from "../options.ts";
 import { sleep } from "../timers.ts";
@@ -18,6 +19,8 @@ export interface Asker {
   onUnavailable: OnUnavailable;
   unavailableAfterMs: number;
   timeoutMs: number;
+  /** Fires when calls under way may no longer go on. */
+  cut: AbortSignal;
   /** Renews one lease now; the time it was sent on the monotonic clock, or undefined if the lease is lost. */
   renew(id: string, signal: AbortSignal): Promise<number | undefined>;
 }
@@ -31,6 +34,8 @@ interface Request {
   unsureSince: number | undefined;
   /** Since when nothing usable was heard. */
   silentSince: number | undefined;
+  /** The try that was sent last. */
+  call: Promise<AcquireAnswer> | undefined;
 }
 
 const newRequest = (id: string): Request => ({
@@ -39,11 +44,12 @@ const newRequest = (id: string): Request => ({
   failures: 0,
   unsureSince: undefined,
   silentSince: undefined,
+  call: undefined,
 });
 
 /**
  * Asks until granted, or until `waitMs` ends. Throws NotGrantedError, ProblemError, UnavailableError (closed) or the
- * signal's reason; what a cut try may have taken is then given back, told to `abandoned` as a promise that never rejects.
+ * signal's reason; `abandoned` then hears of the giving back of what may still be granted, which never rejects.
  */
 export async function waitForSlot(
   asker: Asker,
@@ -82,10 +88,11 @@ async function ask(
   const timeoutMs = Math.min(asker.timeoutMs, asker.unavailableAfterMs);
   request.unsureSince ??= sentAt;
   try {
-    const answer = await asker.calls.acquire(
+    request.call = asker.calls.acquire(
       { ...body(asker, options, request), wait_ms: waitMs },
-      { signal, timeoutMs, retry: false },
+      { signal: asker.cut, timeoutMs, retry: false },
     );
+    const answer = await unlessAborted(request.call, signal);
     if (answer.granted) return await confirmed(asker, answer.lease, request, signal);
     request.unsureSince = undefined;
     request.silentSince = undefined;
@@ -145,10 +152,14 @@ async function confirmed(
   return renewedAt === undefined ? "ended" : { ...grant, deadline: renewedAt + lease.ttl_ms };
 }
 
-/** Asks once more under the same id and releases what it gets: only the coordinator knows if the cut try was granted. */
+/**
+ * Releases what a call that nobody waits for any more may be granted. It is heard to its end rather than cut, since
+ * the server may go on waiting for a caller that hung up; if it was cut, asking again under its id tells.
+ */
 async function giveBack(asker: Asker, options: AcquireOptions, request: Request): Promise<void> {
   try {
-    const answer = await asker.calls.acquire(body(asker, options, request), { retry: false });
+    const heard = await request.call?.catch(() => undefined);
+    const answer = heard ?? (await asker.calls.acquire(body(asker, options, request), { retry: false }));
     if (answer.granted) await asker.calls.release({ leases: [answer.lease.id] }, { retry: false });
   } catch {
     // It lapses by its ttl.

@@ -114,7 +114,8 @@ export function createBeater(send: SendBeat, start: BeaterStart, events: BeaterE
 
   async function renew(ids: string[]): Promise<void> {
     const sentAt = monotonicMs();
-    const answer = await send(state, ids, Math.min(start.timeoutMs, pace()));
+    // Half the ttl: slow answers still count, and a beat that hangs leaves time for another.
+    const answer = await send(state, ids, Math.min(start.timeoutMs, 1.5 * pace()));
     told = answer.next_heartbeat_ms;
     held.renewed(ids, sentAt);
     // One that is no longer held was released while the beat was under way: not lost.

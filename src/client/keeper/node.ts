@@ -3,6 +3,7 @@ export interface NodeProcess {
   on(event: "SIGTERM", run: () => void): void;
   off(event: "SIGTERM", run: () => void): void;
   exit(code: number): void;
+  execArgv?: string[];
   getBuiltinModule?(name: string): unknown;
 }
 

@@ -33,6 +33,7 @@ export function createPod(parts: PodParts): Pod {
   const leases = createActivity<LeaseHandle>();
   const asking = createActivity<Promise<unknown>>();
   const closing = new AbortController();
+  const cut = new AbortController();
   let state: PodState = parts.state;
   let directive: "run" | "drain" = "run";
   let leaving: Promise<LeaveOutcome> | undefined;
@@ -88,7 +89,12 @@ export function createPod(parts: PodParts): Pod {
     const ends = linked(closing.signal, options.signal);
     try {
       ends.signal.throwIfAborted();
-      const grant = await waitForSlot({ ...parts, identity, renew }, options, ends.signal, track);
+      const grant = await waitForSlot(
+        { ...parts, identity, renew, cut: cut.signal },
+        options,
+        ends.signal,
+        track,
+      );
       const lease = keep(grant);
       if (!ends.signal.aborted) return lease;
       track(lease.release());
@@ -111,6 +117,7 @@ export function createPod(parts: PodParts): Pod {
   async function leave(): Promise<LeaveOutcome> {
     const wasReplaced = state === "replaced";
     if (!wasReplaced) close("left");
+    cut.abort();
     await asking.idle();
     await beater.stop();
     for (const handle of leases.all()) handle.lose("left");
@@ -152,7 +159,6 @@ export function createPod(parts: PodParts): Pod {
         close("draining");
         beater.setState("draining");
       }
-      await asking.idle();
       await leases.idle();
     },
     leave: () => {

@@ -5,7 +5,10 @@ import { nodeProcess } from "./node.ts";
 
 /** The parts of node:worker_threads used here; named so that other runtimes need no Node types. */
 interface WorkerThreads {
-  Worker: new (file: URL, options: { workerData: unknown; transferList: unknown[] }) => ThreadWorker;
+  Worker: new (
+    file: URL,
+    options: { workerData: unknown; transferList: unknown[]; execArgv?: string[] },
+  ) => ThreadWorker;
   MessageChannel: new () => { port1: Port; port2: Port };
   receiveMessageOnPort(port: Port): { message: FromThread } | undefined;
 }
@@ -28,11 +31,14 @@ export interface ThreadBeater {
   ready: Promise<void>;
 }
 
-/** Finds Node's worker threads; throws UnsupportedError in a runtime without them. */
+/** Finds Node's worker threads; throws UnsupportedError in any other runtime. */
 export function workerThreads(): WorkerThreads {
-  const threads = nodeProcess()?.getBuiltinModule?.("node:worker_threads") as WorkerThreads | undefined;
-  if (threads === undefined) throw new UnsupportedError("thread: true needs Node's worker threads");
-  return threads;
+  // Others have a module of this name, but there it has no threads, or none that beats while the main one is blocked.
+  const elsewhere =
+    "Deno" in globalThis || "Bun" in globalThis || globalThis.navigator?.userAgent === "Cloudflare-Workers";
+  const threads = elsewhere ? undefined : nodeProcess()?.getBuiltinModule?.("node:worker_threads");
+  if (threads === undefined) throw new UnsupportedError("thread: true needs the worker threads of Node");
+  return threads as WorkerThreads;
 }
 
 /** Starts a thread that beats. It never keeps the process alive, and dies with it. */
@@ -44,18 +50,31 @@ export function startThread(
   const { port1: port, port2 } = new threads.MessageChannel();
   const file = new URL(`./keeper-thread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
   const workerData = { ...data, port: port2 };
-  const worker = new threads.Worker(file, { workerData, transferList: [port2] });
+  // A program given as text (`node --input-type=module -e …`) hands on a flag that no file may be run with.
+  const fromText = nodeProcess()?.execArgv?.some((flag) => flag.startsWith("--input-type"));
+  const worker = new threads.Worker(file, {
+    workerData,
+    transferList: [port2],
+    ...(fromText && { execArgv: [] }),
+  });
   const ready = deferred();
   const ended = deferred();
   let stopping = false;
 
   function hear(message: FromThread): void {
-    if (message.type === "ready") ready.resolve();
+    if (message.type === "ready") started();
     else if (message.type === "lost") events.lost(message.id, message.reason);
     else if (message.type === "directive") events.directive(message.directive);
     else if (message.type === "replaced") events.replaced();
     else if (message.type === "failed") events.failed(new Error(message.message), message.failures);
     else ended.resolve();
+  }
+
+  function started(): void {
+    // Until now whoever joins is waiting; from now on the thread keeps nobody.
+    worker.unref();
+    port.unref();
+    ready.resolve();
   }
 
   function gone(cause: unknown): void {
@@ -68,8 +87,6 @@ export function startThread(
   }
 
   port.on("message", hear);
-  port.unref();
-  worker.unref();
   worker.on("error", gone);
   worker.on("exit", gone);
 

@@ -65,11 +65,11 @@ export type LeaveOutcome = "left" | "replaced" | "unconfirmed";
 
 /** What to ask for. `ttlMs` and `waitMs` in milliseconds; `waitMs` may be as long as you like. */
 export interface AcquireOptions {
-  class?: string;
-  ttlMs?: number;
-  waitMs?: number;
-  signal?: AbortSignal;
-  requestId?: string;
+  class?: string | undefined;
+  ttlMs?: number | undefined;
+  waitMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  requestId?: string | undefined;
 }
 
 /** A slot, renewed by the keeper until it is released or lost. */
