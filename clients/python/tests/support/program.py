@@ -23,7 +23,7 @@ class Program:
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **environment},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -59,6 +59,10 @@ class Program:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def end_input(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
     def ends(self, seconds: float = 20.0) -> int:
         """Its exit code."""
         code = self.process.wait(seconds)
@@ -75,7 +79,7 @@ class Program:
         self.process.wait()
         for reader in self._readers:
             reader.join(5)
-        for pipe in (self.process.stdout, self.process.stderr):
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 
