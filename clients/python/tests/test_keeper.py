@@ -116,12 +116,12 @@ def test_a_newer_process_of_the_same_name_takes_over(fleet: Fleet) -> None:
 
 
 def test_an_outage_shorter_than_the_ttl_loses_nothing(fleet: Fleet, proxy: Proxy) -> None:
-    with through(proxy, fleet, "open") as pod, pod.slot() as lease:
+    with through(proxy, fleet, "open") as pod, pod.slot(ttl=2 * TTL) as lease:
         time.sleep(0.5)
         proxy.shut()
         time.sleep(0.5 * TTL)
         proxy.open()
-        time.sleep(TTL)
+        time.sleep(2 * TTL)
         lease.check()
         assert fleet.status()["busy"] == 1
 

@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..keeper.pod import Pod
 from .exits import CANNOT_RUN, NOT_FOUND
 
+_LEAVE_S = 3.0
 # On Linux the command is told by the system when we are killed: nobody would renew its slot any more. It is set in a
 # process of its own, since nothing may run between fork and exec in a program that has threads.
 _BOOT = """
@@ -79,6 +81,15 @@ class Command:
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
+
+
+@contextlib.contextmanager
+def leaving(pod: Pod) -> Iterator[None]:
+    """Leaves at the end, but does not keep a finished command waiting for a coordinator that is away."""
+    try:
+        yield
+    finally:
+        pod.leave(deadline=_LEAVE_S)
 
 
 def start(line: Sequence[str], **options: Any) -> Command | int:

@@ -12,9 +12,10 @@ from ..keeper.lease import Lease
 from ..keeper.pod import Pod
 from ..keeper.shutdown import on_signals
 from .exits import LOST, USAGE
-from .launch import Command, has_terminal, start
+from .launch import Command, has_terminal, leaving, start
 
 _PASSED_ON = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT", "SIGQUIT")
+_NO_COMMAND = "fleetgate: no command: put it after --, as in: fleetgate run --fleet render -- python train.py"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -39,9 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(client: Client, options: argparse.Namespace) -> int:
     """Runs the command; its exit code."""
     if not options.command:
-        print(
-            "fleetgate: no command: put it after --, as in: fleetgate run --fleet render -- python train.py"
-        )
+        print(_NO_COMMAND, file=sys.stderr)
         return USAGE
     job = _Job(options)
     numbers = [getattr(signal, name) for name in _PASSED_ON if hasattr(signal, name)]
@@ -77,7 +76,7 @@ class _Job:
 
     def run_in(self, pod: Pod) -> int:
         """Waits for a slot and runs the command under it."""
-        with pod:
+        with leaving(pod):
             self._pod = pod
             if self._heard in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 return 128 + self._heard

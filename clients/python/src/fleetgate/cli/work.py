@@ -14,10 +14,11 @@ from ..jsontext import RawJson
 from ..keeper.shutdown import on_signals
 from ..work.task import Task, TaskFailed
 from .exits import USAGE
-from .launch import Command, start
+from .launch import Command, leaving, start
 
 _LARGEST_RESULT = 65_536
 _TAIL = 2_000
+_NO_COMMAND = "fleetgate: no command: put it after --, as in: fleetgate work --queue infer -- python infer.py"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -50,16 +51,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(client: Client, options: argparse.Namespace) -> int:
     """Works until a signal."""
     if not options.command:
-        print(
-            "fleetgate: no command: put it after --, as in: fleetgate work --queue infer -- python infer.py"
-        )
+        print(_NO_COMMAND, file=sys.stderr)
         return USAGE
     queue = client.queue(options.queue)
     fleet = options.fleet or queue.get()["config"]["fleet"]
     runs = _Runs(options.command, options.kill_after)
-    with client.fleet(fleet).join(
-        options.cluster, options.pod, slots=options.concurrency, keeper="thread"
-    ) as pod:
+    pod = client.fleet(fleet).join(options.cluster, options.pod, slots=options.concurrency, keeper="thread")
+    with leaving(pod):
         worker = queue.worker(runs.handle, concurrency=options.concurrency, pod=pod, grace=options.grace)
 
         def stop(_: int) -> None:
