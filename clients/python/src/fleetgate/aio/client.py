@@ -14,7 +14,6 @@ from ..calls.queues import QueueCalls
 from ..client import Client
 from ..errors import PodClosedError
 from ..fleet import Fleet
-from ..keeper.couriers import Asking, Couriers
 from ..keeper.lease import Lease, ReleaseOutcome
 from ..keeper.pod import LeaveOutcome, Pod
 from ..wire.fleets import PodsAnswer
@@ -84,7 +83,7 @@ class AsyncPod(Twin):
         self, *, cls: str | None = None, wait: float | None = 0, ttl: float | None = None
     ) -> AsyncIterator[AsyncLease]:
         """`async with pod.slot(wait=30) as lease:`; as `Pod.slot`. Cancelling the wait leaves nothing behind."""
-        asking = Asking(Couriers())
+        asking = self._sync.asking()
         taken: list[Lease] = []
         given_up = False
 

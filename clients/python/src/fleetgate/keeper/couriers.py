@@ -6,6 +6,9 @@ import queue
 import threading
 from typing import Any, Callable
 
+# An idle thread ends after so many seconds, and closes its connection.
+_IDLE_S = 10.0
+
 
 class Errand:
     """One call under way."""
@@ -61,7 +64,15 @@ class Couriers:
 
     def _serve(self, inbox: queue.SimpleQueue[Errand]) -> None:
         while True:
-            inbox.get().run()
+            try:
+                inbox.get(timeout=_IDLE_S).run()
+            except queue.Empty:
+                with self._lock:
+                    # One that was taken out in this moment is about to get an errand.
+                    if inbox in self._idle:
+                        self._idle.remove(inbox)
+                        return
+                continue
             with self._lock:
                 self._idle.append(inbox)
 

@@ -114,7 +114,7 @@ class Pod:
         Raises NotGrantedError, PodClosedError, ProblemError, or UnavailableError when closed.
         """
         self._here()
-        mine = asking or Asking(self._couriers)
+        mine = asking or self.asking()
         ttl_ms = None if ttl is None else round(ttl * 1_000)
         wish = Wish(cls, ttl_ms, math.inf if wait is None else wait, request_id)
         request = SlotRequest(self._asker(), wish, mine)
@@ -150,6 +150,11 @@ class Pod:
         if grant.held is not None:
             self._beater.hold(grant.held)
         return lease
+
+    def asking(self) -> Asking:
+        """A request that another thread may stop, for `slot()`."""
+        self._here()
+        return Asking(self._couriers)
 
     def ready(self) -> None:
         """Ends `starting`: from now on the pod counts as live. Raises PodClosedError once it is closed."""
