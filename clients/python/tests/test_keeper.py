@@ -79,7 +79,7 @@ def test_releasing_under_a_beat_is_no_loss(fleet: Fleet) -> None:
     with join(fleet) as pod:
         for _ in range(30):
             lease = pod.slot(wait=5, on_lost=told.append)
-            pod._beater.set_state("ready")  # a beat is on its way now
+            pod._core.beater.set_state("ready")  # a beat is on its way now
             assert lease.release() == "released"
             assert not lease.lost.is_set()
     assert told == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -11,13 +10,11 @@ from contextlib import contextmanager
 from typing import Any, Callable
 
 import pytest
-from support.program import Program
 from support.proxy import Proxy
 from support.until import until
 
 from fleetgate import Client, Fleet, Queue, RawJson, Task, TaskFailed, Worker
 
-Start = Callable[..., Program]
 TTL = 2.0
 
 
@@ -211,63 +208,6 @@ def test_waiting_for_a_slot_counts_no_delivery(queue: Queue, fleet: Fleet) -> No
         for lease in held:
             lease.release()
         assert finished(queue, "t")["deliveries"] == 1
-
-
-def test_sigterm_ends_the_claiming_and_lets_the_work_end(queue: Queue, program: Start) -> None:
-    queue.enqueue(None, id="first")
-    queue.enqueue(None, id="second")
-    worker = program("worker", queue.name, "w-0", "10", str(1.5 * TTL))
-    worker.says("start first 1")
-    worker.signal(signal.SIGTERM)
-    worker.says("done first None")
-    assert worker.says("drained") == "True"
-    assert worker.ends() == 0
-    assert (state(queue, "first"), state(queue, "second")) == ("completed", "ready")
-    assert queue.task("first")["result"] == {"by": "w-0"}
-
-
-def test_when_the_grace_is_over_another_worker_starts_the_task_at_once(
-    queue: Queue, fleet: Fleet, program: Start
-) -> None:
-    fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000)
-    queue.put(fleet=fleet.name, lease_ttl_ms=30_000, max_deliveries=1)
-    queue.enqueue(None, id="t")
-    first = program("worker", queue.name, "w-0", "0.5", "60")
-    first.says("start t 1")
-    second = program("worker", queue.name, "w-1", "5", "0")
-    until(lambda: fleet.status()["live"] == 2, "the second worker waits")
-    first.signal(signal.SIGTERM)
-    assert first.says("lost") == "t left"
-    second.says("done t", 5)
-    assert first.ends() == 0
-    assert finished(queue, "t")["result"] == {"by": "w-1"}
-
-
-def test_a_killed_worker_loses_its_task_to_another_within_a_ttl(
-    queue: Queue, fleet: Fleet, program: Start
-) -> None:
-    queue.enqueue(None, id="t")
-    first = program("worker", queue.name, "w-0", "0.5", "60")
-    first.says("start t 1")
-    first.signal(signal.SIGKILL)
-    second = program("worker", queue.name, "w-1", "5", "0")
-    second.says("start t 2", 3 * TTL)
-    assert finished(queue, "t")["result"] == {"by": "w-1"}
-    assert fleet.status()["busy"] == 0
-
-
-def test_a_stopped_worker_writes_no_result_when_it_goes_on(queue: Queue, program: Start) -> None:
-    queue.enqueue(None, id="t")
-    first = program("worker", queue.name, "w-0", "5", "2.5")
-    first.says("start t 1")
-    first.signal(signal.SIGSTOP)
-    second = program("worker", queue.name, "w-1", "5", "0")
-    second.says("done t", 10)
-    first.signal(signal.SIGCONT)
-    first.says("lost t")
-    first.signal(signal.SIGTERM)
-    assert first.ends() == 0
-    assert queue.task("t")["result"] == {"by": "w-1"}
 
 
 def test_a_worker_needs_sensible_arguments(queue: Queue) -> None:

@@ -24,7 +24,7 @@ def work_until_lost(lease: Lease) -> None:
 
 
 def keeper_pid(pod: Pod) -> int:
-    beater = pod._beater
+    beater = pod._core.beater
     assert isinstance(beater, ProcessBeater)
     assert beater._process is not None
     return beater._process.pid
