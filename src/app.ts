@@ -1,4 +1,6 @@
 import type { Hono } from "hono";
+import { makeFilters } from "./filters/filters.ts";
+import { filterRoutes } from "./filters/routes.ts";
 import { makeFleets } from "./fleets/fleets.ts";
 import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
@@ -6,8 +8,12 @@ import { openApi } from "./http/openapi.ts";
 import { type ServeOptions, serve } from "./http/serve.ts";
 import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
+import { makeLimits } from "./limits/limits.ts";
+import { limitRoutes } from "./limits/routes.ts";
 import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
+import type { LoadOf } from "./rates/load.ts";
+import { makeRates } from "./rates/rates.ts";
 import type { Ground } from "./redis/ground.ts";
 
 /** The whole coordinator: `fetch` answers, `scheduled` does what a cron does. */
@@ -17,21 +23,39 @@ export interface App {
   scheduled(): Promise<void>;
 }
 
+export interface AppOptions extends Ground, ServeOptions {
+  /** What limits that adapt follow; a test gives its own. */
+  loadOf?: LoadOf;
+}
+
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App {
+export function createApp({ auth, log, loadOf = noLoad, ...ground }: AppOptions): App {
   const shared = {
     ...ground,
     configurations: makeConfigurations(ground),
     denials: makeDenials(ground.clock),
+    rates: makeRates(ground),
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
-  const operations = [...fleetRoutes(fleets), ...queueRoutes(queues)];
-  const document = openApi(operations);
+  const limits = makeLimits({ ...shared, loadOf });
+  const filters = makeFilters({ ...shared, take: limits.takeOne });
+  const operations = [
+    ...fleetRoutes(fleets),
+    ...limitRoutes(limits),
+    ...filterRoutes(filters),
+    ...queueRoutes(queues),
+  ];
+  // Made when first asked for: it takes longer than any call may on the free plan.
+  let made: ReturnType<typeof openApi> | undefined;
+  const document = () => {
+    made ??= openApi(operations);
+    return made;
+  };
   const app = serve(operations, { auth, log }, (pages) => {
     pages.get("/healthz", (context) => context.json({ ok: true }));
-    pages.get("/openapi.json", (context) => context.json(document));
-    pages.get("/docs", (context) => context.html(docsPage(document)));
+    pages.get("/openapi.json", (context) => context.json(document()));
+    pages.get("/docs", (context) => context.html(docsPage(document())));
   });
   return {
     fetch: app.fetch as Hono["fetch"],
@@ -39,6 +63,10 @@ export function createApp({ auth, log, ...ground }: Ground & ServeOptions): App 
     async scheduled() {
       await queues.sweepAll();
       await fleets.purgeAll();
+      await limits.adaptAll();
     },
   };
 }
+
+// Until queues tell their load, limits that adapt keep their rate.
+const noLoad: LoadOf = async () => undefined;

@@ -3,6 +3,7 @@ import { type App, createApp } from "./app.ts";
 import { type Env, parseEnv } from "./env.ts";
 import { makeKeyAuth } from "./http/auth.ts";
 import { makeLog } from "./http/log.ts";
+import { Problem, problemResponse } from "./http/problem.ts";
 import { makeClock } from "./redis/clock.ts";
 import { makeKeys } from "./redis/keys.ts";
 import { makeStore } from "./redis/store.ts";
@@ -40,16 +41,7 @@ export default {
     } catch (error) {
       const detail = error instanceof Error ? error.message : "the Worker cannot start";
       console.error(JSON.stringify({ level: "error", message: detail }));
-      return Response.json(
-        {
-          type: "urn:fleetgate:problem:internal",
-          title: "Internal error",
-          status: 500,
-          detail,
-          code: "internal",
-        },
-        { status: 500, headers: { "content-type": "application/problem+json" } },
-      );
+      return problemResponse(new Problem("internal", detail), crypto.randomUUID());
     }
   },
 

@@ -3,6 +3,7 @@ import type { Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease } from "../leases/lease-id.ts";
 import type { Policy } from "../leases/policy.ts";
+import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
@@ -24,6 +25,7 @@ import { makeStatus } from "./status.ts";
 export interface FleetsOptions extends Ground {
   configurations: Configurations;
   denials: Denials;
+  rates: Rates;
   /** Returns the tasks of a pod that leaves to their queues, by lease; gives the leases that it ended. */
   handBack(fleet: string, leases: readonly string[]): Promise<string[]>;
 }

@@ -6,7 +6,7 @@ local members, pods = KEYS[1], KEYS[2]
 local now, field, instance = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 
 local record = read_record(redis.call('HGET', pods, field))
-local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(LEASE, now), '(' .. score(LEASE + 1, 0))
+local live = redis.call('ZRANGEBYSCORE', members, live_range(LEASE, now))
 local mine = '/' .. field .. '/' .. instance .. '/'
 local released, tasks, entries = {}, {}, {}
 for _, lease in ipairs(live) do
@@ -15,7 +15,7 @@ for _, lease in ipairs(live) do
     tasks[#tasks + 1] = lease
   elseif ours then
     released[#released + 1] = lease
-    entries[#entries + 1] = score(LEASE, now)
+    entries[#entries + 1] = ended_at(now)
     entries[#entries + 1] = lease
   end
 end
@@ -25,6 +25,6 @@ if record and record.instance == instance then
     entries[#entries + 1] = member
   end
 end
-local ended = 0
-in_chunks(entries, 7000, function(...) ended = ended + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
-return { ended > #released and 1 or 0, released, tasks }
+local changed = 0
+in_chunks(entries, 7000, function(...) changed = changed + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
+return { changed > #released and 1 or 0, released, tasks }

@@ -7,7 +7,7 @@ local now, after, limit = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 
 local all = {}
 for band = READY, DRAINING do
-  local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(band, now), '(' .. score(band + 1, 0))
+  local live = redis.call('ZRANGEBYSCORE', members, live_range(band, now))
   all[#all + 1] = live
 end
 

@@ -11,7 +11,7 @@ local function slot_members(kind, field, instance, slots)
 end
 
 local function read_record(text)
-  local kind, instance, slots, labels = string.match(text or '', '^([psd])/([^/]*)/(%d+)/(.*)$')
+  local kind, instance, slots, labels = string.match(text or '', '^([psd])/([^/]*)/(%d%d?)/(.*)$')
   if not kind then return nil end
   return { kind = kind, instance = instance, slots = tonumber(slots), labels = labels }
 end

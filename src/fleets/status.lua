@@ -6,7 +6,7 @@ local members, now = KEYS[1], tonumber(ARGV[1])
 local order, clusters = {}, {}
 
 local function tally(band, place)
-  local live = redis.call('ZRANGEBYSCORE', members, '(' .. score(band, now), '(' .. score(band + 1, 0))
+  local live = redis.call('ZRANGEBYSCORE', members, live_range(band, now))
   for _, member in ipairs(live) do
     local name = string.match(member, '^%a/([^/]*)/')
     local cluster = clusters[name]

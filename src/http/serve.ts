@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
-import { StoreFault, StoreUnavailable } from "../redis/errors.ts";
+import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
 import type { Auth, Caller } from "./auth.ts";
 import { name } from "./fields.ts";
 import type { Log } from "./log.ts";
@@ -49,15 +49,13 @@ export function serve(
   const byPath = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1"));
   for (const [path, group] of byPath) {
     for (const one of group) app.on(one.method, path, (context) => answer(one, context, auth));
-    const allow = group.map(({ method }) => method);
-    app.all(path, () => {
-      const methods = allow.includes("GET") ? [...allow, "HEAD"] : allow;
-      const detail = `use ${methods.join(" or ")}`;
-      throw new Problem("method-not-allowed", detail, { headers: { allow: methods.join(", ") } });
-    });
+    const methods = group.map(({ method }) => method);
+    app.all(path, () => refuseMethod(methods));
   }
 
   addPages(app);
+  const pages = app.routes.filter(({ method, path }) => method === "GET" && !byPath.has(path));
+  for (const { path } of pages) app.all(path, () => refuseMethod(["GET"]));
   app.notFound((context) =>
     problemResponse(new Problem("not-found", "no such path; see /openapi.json"), context.get("trace").id),
   );
@@ -94,6 +92,12 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   return context.body(json, reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
 }
 
+function refuseMethod(methods: readonly string[]): never {
+  const allow = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+  const headers = { allow: allow.join(", ") };
+  throw new Problem("method-not-allowed", `use ${allow.join(" or ")}`, { headers });
+}
+
 const NO_QUERY = z.strictObject({});
 
 function refuseForeign(caller: Caller, params: Record<string, unknown>): void {
@@ -114,6 +118,12 @@ function problemOf(error: unknown): Problem {
     return new Problem("store-unavailable", "the store did not answer; nothing was granted, try again", {
       headers: { "retry-after": "1" },
     });
+  }
+  if (error instanceof KeysApart) {
+    return new Problem(
+      "spans-shards",
+      "these records live on different shards of the store; nothing was done",
+    );
   }
   if (error instanceof StoreFault) return new Problem("internal", error.message);
   return new Problem("internal", "an unexpected error; its request id is in the log");

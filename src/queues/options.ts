@@ -1,5 +1,6 @@
 import type { Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
+import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { QueueConfigs } from "./configs.ts";
 
@@ -7,6 +8,7 @@ import type { QueueConfigs } from "./configs.ts";
 export interface QueuesGround extends Ground {
   configurations: Configurations;
   denials: Denials;
+  rates: Rates;
 }
 
 export interface QueuesOptions extends QueuesGround {

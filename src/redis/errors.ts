@@ -8,6 +8,11 @@ export class StoreFault extends Error {
   override name = "StoreFault";
 }
 
+/** One script was to touch records that this store keeps on different shards; nothing was run. On the wire: 400. */
+export class KeysApart extends Error {
+  override name = "KeysApart";
+}
+
 /** What a store error says, without the command that the SDK puts behind it (it carries every argument). */
 export function storeMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -16,6 +21,6 @@ export function storeMessage(error: unknown): string {
 
 /** True for an error the store itself reported of our script: a record of another type, a bad number. */
 export function isScriptError(message: string): boolean {
-  if (message.startsWith("WRONGTYPE")) return true;
+  if (/^(Command \d+ \[ \w+ \] failed: )?WRONGTYPE/.test(message)) return true;
   return message.startsWith("ERR") && /user_script|script:|@user_function/.test(message);
 }
