@@ -1,0 +1,1 @@
+"""The command line: for workers that are not Python too."""

@@ -1,0 +1,40 @@
+"""`fleetgate top`: a live table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from ..client import Client
+from ..errors import UnavailableError
+from .table import read, render
+
+_HOME_AND_CLEAR = "\x1b[H\x1b[2J"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `top`."""
+    parser.description = (
+        "A live table of the named fleets, or of every fleet the key may see. Ctrl-C ends it."
+    )
+    parser.add_argument("fleet", nargs="*", help="names of fleets")
+    parser.add_argument("--every", type=float, default=2.0, help="seconds between two looks (default: 2)")
+    parser.add_argument("--times", type=int, help="look so often, then end (default: without end)")
+    parser.set_defaults(run=run)
+
+
+def run(client: Client, options: argparse.Namespace) -> int:
+    """Prints it again and again."""
+    looks = 0
+    while True:
+        try:
+            text = render(read(client, options.fleet))
+        except UnavailableError as error:
+            text = f"fleetgate: {error}; looking again"
+        clear = _HOME_AND_CLEAR if sys.stdout.isatty() else ""
+        print(f"{clear}{time.strftime('%H:%M:%S')}  {client.url}\n{text}", flush=True)
+        looks += 1
+        if looks == options.times:
+            return 0
+        time.sleep(max(0.2, options.every))

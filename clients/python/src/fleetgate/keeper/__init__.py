@@ -1,0 +1,1 @@
+"""The keeper: beats for a pod, renews what it holds, and says when a lease is lost."""

@@ -1,0 +1,68 @@
+"""The one door to the coordinator: repeats a call that got no usable answer, until the call's deadline."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from .answer import Answered, Failed, judge
+from .backoff import retry_delay
+from .call import Answer, Call
+from .clock import now
+from .errors import UnavailableError
+from .jsontext import encode
+from .settings import Settings
+from .transport import Cut, Request, Transport, TransportError
+
+
+class Sender:
+    """Sends calls with retries; every method that takes CallOptions hands them here."""
+
+    def __init__(self, settings: Settings, transport: Transport) -> None:
+        self.settings = settings
+        self._transport = transport
+
+    def __call__(
+        self,
+        call: Call[Answer],
+        *,
+        deadline: float | None = None,
+        timeout: float | None = None,
+        repeat: bool = True,
+        cut: Cut | None = None,
+    ) -> Answer:
+        """Gives the answer; raises ProblemError, or UnavailableError once `deadline` seconds have passed."""
+        held = call.wait_ms / 1_000
+        ends = now() + held + (self.settings.deadline if deadline is None else deadline)
+        bound = held + (self.settings.timeout if timeout is None else timeout)
+        body = None if call.body is None else encode(call.body)
+        attempts = 0
+        while True:
+            attempts += 1
+            outcome = self._once(call, body, min(bound, max(0.001, ends - now())), cut)
+            if isinstance(outcome, Answered):
+                body_of: Answer = outcome.body
+                return body_of
+            hint = outcome.retry_after_ms
+            pause = retry_delay(attempts, None if hint is None else hint / 1_000, ends - now())
+            may = repeat and (call.repeatable or not outcome.sent) and not (cut and cut.is_cut)
+            if not may or pause is None:
+                raise UnavailableError(attempts, outcome.detail, outcome.trace_id, hint)
+            if cut is None:
+                time.sleep(pause)
+            else:
+                cut.wait(pause)
+
+    def _once(
+        self, call: Call[Any], body: bytes | None, timeout: float, cut: Cut | None
+    ) -> Answered | Failed:
+        headers = {"authorization": f"Bearer {self.settings.key}", "accept": "application/json"}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        request = Request(call.method, self.settings.url + call.path, headers, body, timeout, cut)
+        try:
+            response = self._transport(request)
+        except (TransportError, OSError) as error:
+            detail = str(error).replace(self.settings.key, "[key]")
+            return Failed(detail, sent=getattr(error, "sent", True))
+        return judge(call, response)

@@ -1,0 +1,77 @@
+"""One real coordinator for all tests (and all of pytest's processes), and the tools to reach and disturb it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from typing import Callable
+
+import pytest
+from support.program import HERE, Program
+from support.proxy import Proxy
+from support.stack import Stack
+
+from fleetgate import Client, Fleet, Queue
+
+_stack: Stack | None = None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Starts it before pytest's own processes, which find it in their environment."""
+    global _stack
+    for name in ("FLEETGATE_CLUSTER", "POD_NAME"):
+        os.environ.pop(name, None)
+    if not hasattr(config, "workerinput") and not config.option.collectonly:
+        _stack = Stack()
+        os.environ.update(FLEETGATE_URL=_stack.url, FLEETGATE_KEY=_stack.key)
+
+
+def pytest_unconfigure() -> None:
+    """Stops it."""
+    if _stack is not None:
+        _stack.stop()
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client()
+
+
+@pytest.fixture
+def fleet(client: Client) -> Fleet:
+    """A fleet of its own, whose pods and leases live 2 s."""
+    made = client.fleet(f"f-{secrets.token_hex(6)}")
+    made.put_policy(ttl_ms=2_000, heartbeat_ms=1_000, lease_ttl_ms=2_000)
+    return made
+
+
+@pytest.fixture
+def queue(client: Client, fleet: Fleet) -> Queue:
+    """A queue of its own on that fleet."""
+    made = client.queue(fleet.name.replace("f-", "q-"))
+    made.put(fleet=fleet.name, lease_ttl_ms=2_000)
+    return made
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    made = Proxy(os.environ["FLEETGATE_URL"])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def program() -> Iterator[Callable[..., Program]]:
+    """Starts tests/programs/<name>.py, or the command line: program("-m", "fleetgate", …)."""
+    started: list[Program] = []
+
+    def start(*arguments: str, **environment: str) -> Program:
+        line = [str(HERE / "programs" / f"{arguments[0]}.py"), *arguments[1:]]
+        one = Program(list(arguments) if arguments[0] == "-m" else line, environment)
+        started.append(one)
+        return one
+
+    yield start
+    for one in started:
+        one.close()

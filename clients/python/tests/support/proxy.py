@@ -1,0 +1,74 @@
+"""A door before the coordinator that can be shut: connections are then closed at once."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from urllib.parse import urlsplit
+
+
+class Proxy:
+    """Passes bytes on while open; `refused` has the time of each connection that came while shut."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self._target = (parts.hostname or "", parts.port or 80)
+        self._open = True
+        self._lock = threading.Lock()
+        self._sockets: set[socket.socket] = set()
+        self.refused: list[float] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def shut(self) -> None:
+        """From now on nothing passes."""
+        with self._lock:
+            self._open = False
+            held, self._sockets = self._sockets, set()
+        for one in held:
+            _end(one)
+
+    def open(self) -> None:
+        """From now on everything passes."""
+        self._open = True
+
+    def close(self) -> None:
+        self.shut()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self._listener.accept()
+            except OSError:
+                return
+            if not self._open:
+                self.refused.append(time.monotonic())
+                near.close()
+                continue
+            far = socket.create_connection(self._target)
+            with self._lock:
+                self._sockets |= {near, far}
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                part = source.recv(65_536)
+                if not part:
+                    break
+                sink.sendall(part)
+        for one in (source, sink):
+            _end(one)
+            with self._lock:
+                self._sockets.discard(one)
+
+
+def _end(one: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
