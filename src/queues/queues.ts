@@ -12,26 +12,30 @@ import { makeTasks } from "./tasks.ts";
 
 export type Queues = ReturnType<typeof makeQueues>;
 
-/** Timers one sweep works off; the claim's own step is 500, so that it stays short. */
+/** Timers one step of a sweep works off; the claim's own step is 500, so that it stays short. */
 const SWEEP_STEP = 1_000;
 const SWEEP_STEPS = 5;
+/** What one cron run visits and does: the free plan of Workers allows it 50 subrequests, and fleets need theirs. */
+const CRON_QUEUES = 8;
+const CRON_STEPS = 8;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
   const { store, keys, clock } = ground;
   const configs = makeQueueConfigs(ground);
   const room = { ...ground, configs };
-  const registry = makeRegistry(ground, keys.queues, sweep);
+  const registry = makeRegistry(ground, keys.queues, async (queue) => void (await sweep(queue)));
   const { enqueue, batch } = makeEnqueue(room);
   const claim = makeClaim(room);
 
-  async function sweep(queue: string): Promise<void> {
+  async function sweep(queue: string, steps = SWEEP_STEPS): Promise<number> {
     const { fleet, max_deliveries } = await configs.of(queue);
-    for (let step = 0; step < SWEEP_STEPS; step++) {
+    for (let step = 1; step <= steps; step++) {
       const args = { now: await clock.now(), max_deliveries, limit: SWEEP_STEP };
       const looked = await store.run(scripts.sweep, { keys: keys.queue(fleet, queue), args });
-      if (looked < SWEEP_STEP) return;
+      if (looked < SWEEP_STEP) return step;
     }
+    return steps;
   }
 
   return {
@@ -77,9 +81,12 @@ export function makeQueues(ground: QueuesGround) {
       return claimed;
     },
 
-    /** Sweeps registered queues; the cron of the Worker. */
+    /** Sweeps some registered queues in turn; the cron of the Worker. */
     async sweepAll(): Promise<void> {
-      for (const queue of await registry.turn()) await sweep(queue).catch(() => undefined);
+      let left = CRON_STEPS;
+      for (const queue of (await registry.turn()).slice(0, CRON_QUEUES)) {
+        if (left > 0) left -= await sweep(queue, left).catch(() => 1);
+      }
     },
   };
 }

@@ -136,7 +136,7 @@ export const sweep = defineScript({
 
 export const listTasks = defineScript({
   name: "queues.list-tasks",
-  source: listTasksLua,
+  source: onTasks(listTasksLua),
   keys: ["ready", "timers", "dead"],
   args: ["state", "after", "limit"],
   reply: texts,
