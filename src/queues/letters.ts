@@ -13,7 +13,7 @@ const PURGE_STEPS = 20;
 /** Dead letters, and the operator's calls on whole states. They see what a sweep has moved, so each sweeps first. */
 export function makeLetters(
   { store, keys, configs }: QueuesOptions,
-  sweep: (queue: string) => Promise<void>,
+  sweep: (queue: string) => Promise<unknown>,
 ) {
   return {
     /** One page of the dead, in order of their ids. */
@@ -21,7 +21,7 @@ export function makeLetters(
       const { fleet } = await configs.of(queue);
       await sweep(queue);
       const at = keys.queue(fleet, queue);
-      const args = { state: "dead", after: cursor === undefined ? "" : decode(cursor), limit: limit + 1 };
+      const args = { state: "letters", after: cursor === undefined ? "" : decode(cursor), limit: limit + 1 };
       const members = await store.run(scripts.listTasks, { keys: at, args });
       const page = members.slice(0, limit).flatMap((member) => parseDead(member) ?? []);
       const notes = { texts: page.map(({ task }) => at.failure(task.id)) };

@@ -1,19 +1,26 @@
--- Lists members of one structure of a queue: dead ones in order of their id, others in their own order.
+-- Lists members of one structure of a queue, dead ones in order of id, others in their own order.
 -- KEYS: ready, timers, dead (zsets)
--- ARGV: state, after, limit
--- Reply: the members; of timers all but deliveries
+-- ARGV: state, after, limit; state is ready, delayed, dead, or letters for dead ones that can be read
+-- Reply: the members
 local ready, timers, dead = KEYS[1], KEYS[2], KEYS[3]
 local state, after, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
-if state == 'dead' then
-  return redis.call('ZRANGEBYLEX', dead, after == '' and '-' or '(' .. after .. '0', '+', 'LIMIT', 0, limit)
+
+local listed, from = {}, 0
+local function next_page()
+  if state == 'ready' then return redis.call('ZRANGE', ready, from, from + limit - 1) end
+  if state == 'delayed' then return redis.call('ZRANGE', timers, from, from + limit - 1) end
+  local start = after == '' and '-' or '(' .. after .. '0'
+  return redis.call('ZRANGEBYLEX', dead, start, '+', 'LIMIT', from, limit)
 end
-if state == 'ready' then return redis.call('ZRANGE', ready, 0, limit - 1) end
-local delayed, from = {}, 0
+local function belongs(member)
+  if state == 'letters' then return read_dead(member) end
+  return state ~= 'delayed' or member:sub(1, 2) ~= 'f/'
+end
 repeat
-  local page = redis.call('ZRANGE', timers, from, from + limit - 1)
-  for _, timer in ipairs(page) do
-    if timer:sub(1, 2) ~= 'f/' and #delayed < limit then delayed[#delayed + 1] = timer end
+  local page = next_page()
+  for _, member in ipairs(page) do
+    if #listed < limit and belongs(member) then listed[#listed + 1] = member end
   end
   from = from + limit
-until #page < limit or #delayed == limit
-return delayed
+until #page < limit or #listed == limit
+return listed

@@ -15,7 +15,7 @@ import { makeTasks } from "./tasks.ts";
 
 export type Queues = ReturnType<typeof makeQueues>;
 
-/** Timers one sweep works off; the claim's own step is 500, so that it stays short. */
+/** Timers one step of a sweep works off; the claim's own step is 500, so that it stays short. */
 const SWEEP_STEP = 1_000;
 const SWEEP_STEPS = 5;
 /** Over how long the drain of a queue is taken. */
@@ -42,8 +42,9 @@ export function makeQueues(ground: QueuesGround) {
     for (let step = 0; step < steps; step++) {
       const args = { now: await clock.now(), max_deliveries, limit: SWEEP_STEP };
       const looked = await store.run(scripts.sweep, { keys: keys.queue(fleet, queue), args });
-      if (looked < SWEEP_STEP) return;
+      if (looked < SWEEP_STEP) return step;
     }
+    return steps;
   }
 
   return {
@@ -109,7 +110,7 @@ export function makeQueues(ground: QueuesGround) {
       return claimed;
     },
 
-    /** Sweeps registered queues; the cron of the Worker. */
+    /** Sweeps some registered queues in turn; the cron of the Worker. */
     async sweepAll(): Promise<void> {
       const configured = await configs.several(await registry.turn(CRON_STEPS));
       const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, configured.size)));

@@ -148,7 +148,7 @@ export const load = defineScript({
 
 export const listTasks = defineScript({
   name: "queues.list-tasks",
-  source: listTasksLua,
+  source: onTasks(listTasksLua),
   keys: ["ready", "timers", "dead"],
   args: ["state", "after", "limit"],
   reply: texts,

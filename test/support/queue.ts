@@ -36,6 +36,7 @@ export async function openQueue(pods = 10, config: Fields = {}) {
   await fleet.policy({ ttl_ms: 86_400_000 });
   if (pods > 0) await fleet.beatMany(pods);
   await queue.configure(config);
+  await world.settle();
   return { world, fleet, queue };
 }
 
