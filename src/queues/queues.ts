@@ -42,9 +42,8 @@ export function makeQueues(ground: QueuesGround) {
     for (let step = 0; step < steps; step++) {
       const args = { now: await clock.now(), max_deliveries, limit: SWEEP_STEP };
       const looked = await store.run(scripts.sweep, { keys: keys.queue(fleet, queue), args });
-      if (looked < SWEEP_STEP) return step;
+      if (looked < SWEEP_STEP) return;
     }
-    return steps;
   }
 
   return {
