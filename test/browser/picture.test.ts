@@ -109,7 +109,10 @@ describeSite("the picture", (site) => {
     );
     await page.fill("#watch-limit", "nothing");
     await page.keyboard.press("Enter");
-    await vi.waitFor(async () => expect(await page.textContent("#panel-limits .watch")).toContain("refused"), SOON);
+    await vi.waitFor(
+      async () => expect(await page.textContent("#panel-limits .watch")).toContain("refused"),
+      SOON,
+    );
     await page.fill("#watch-limit", "api");
     await page.fill("#watch-limit-key", "tenant-7");
     await page.keyboard.press("Enter");
