@@ -1,7 +1,7 @@
 -- Counts a fleet whole, by cluster and by class.
 -- KEYS: members (zset)
 -- ARGV: now
--- Reply: {live, busy, starting, draining, by cluster, by class}; lists of: cluster, live, busy and of: class, busy
+-- Reply: {live, busy, starting, draining, by cluster, by class}; lists of: cluster, live, busy; class, busy
 local members, now = KEYS[1], tonumber(ARGV[1])
 local order, clusters = {}, {}
 local classes, held = {}, {}
