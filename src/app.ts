@@ -1,4 +1,6 @@
 import type { Hono } from "hono";
+import { makeFilters } from "./filters/filters.ts";
+import { filterRoutes } from "./filters/routes.ts";
 import { makeFleets } from "./fleets/fleets.ts";
 import { fleetRoutes } from "./fleets/routes.ts";
 import { docsPage } from "./http/docs.ts";
@@ -9,11 +11,15 @@ import { makeConfigurations } from "./leases/configuration.ts";
 import { makeDenials } from "./leases/denials.ts";
 import { makeLedger } from "./leases/ledger.ts";
 import { makeTallies } from "./leases/tallies.ts";
+import { makeLimits } from "./limits/limits.ts";
+import { limitRoutes } from "./limits/routes.ts";
 import { makeMeter } from "./operate/meter.ts";
 import { makeOperate } from "./operate/operate.ts";
 import { operateRoutes } from "./operate/routes.ts";
 import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
+import type { LoadOf } from "./rates/load.ts";
+import { makeRates } from "./rates/rates.ts";
 import type { Ground } from "./redis/ground.ts";
 import { metered } from "./redis/metered.ts";
 
@@ -25,11 +31,15 @@ export interface App {
 }
 
 /** The cron triggers of wrangler.toml, apart so that each has the subrequests of a run to itself. */
-const SAMPLING = "* * * * *";
-const PURGING = "*/5 * * * *";
+const CRONS = { sample: "* * * * *", adapt: "*/2 * * * *", purge: "*/5 * * * *" };
+
+export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
+  /** What limits that adapt follow; a test gives its own. */
+  loadOf?: LoadOf;
+}
 
 /** Wires the rooms over one store. The only place that knows them all. */
-export function createApp({ auth, log, ...given }: Ground & Pick<ServeOptions, "auth" | "log">): App {
+export function createApp({ auth, log, loadOf = noLoad, ...given }: AppOptions): App {
   const store = metered(given.store, given.clock.local, (trip) => {
     meter.trip(trip);
     noteTrip(trip.ms);
@@ -42,11 +52,20 @@ export function createApp({ auth, log, ...given }: Ground & Pick<ServeOptions, "
     configurations: makeConfigurations(ground),
     denials: makeDenials(ground.clock),
     ledger: makeLedger(ground, tallies),
+    rates: makeRates(ground),
   };
   const queues = makeQueues(shared);
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
+  const limits = makeLimits({ ...shared, loadOf });
+  const filters = makeFilters({ ...shared, take: limits.takeOne });
   const operate = makeOperate({ ...shared, tallies, fleets, queues });
-  const operations = [...fleetRoutes(fleets), ...queueRoutes(queues), ...operateRoutes(operate)];
+  const operations = [
+    ...fleetRoutes(fleets),
+    ...limitRoutes(limits),
+    ...filterRoutes(filters),
+    ...queueRoutes(queues),
+    ...operateRoutes(operate),
+  ];
   // Made when first asked for: it takes longer than any call may on the free plan.
   let made: ReturnType<typeof openApi> | undefined;
   const document = () => {
@@ -66,10 +85,15 @@ export function createApp({ auth, log, ...given }: Ground & Pick<ServeOptions, "
     fetch: app.fetch as Hono["fetch"],
     request: app.request as Hono["request"],
     async scheduled(cron) {
-      if (cron !== PURGING) await operate.sample();
-      if (cron === SAMPLING) return;
+      const runs = (own: string) => cron === own || !Object.values(CRONS).includes(cron ?? "");
+      if (runs(CRONS.sample)) await operate.sample();
+      if (runs(CRONS.adapt)) await limits.adaptAll();
+      if (!runs(CRONS.purge)) return;
       await queues.sweepAll();
       await fleets.purgeAll();
     },
   };
 }
+
+// Until queues tell their load, limits that adapt keep their rate.
+const noLoad: LoadOf = async () => undefined;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
+import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
 import acquireLua from "./acquire.lua";
 import beatsLua from "./beats.lua";
@@ -30,11 +31,12 @@ export const heartbeat = defineScript({
 
 export const acquire = defineScript({
   name: "fleets.acquire",
-  source: onMembers(acquireLua),
+  source: onMembers(withGate(acquireLua)),
   keys: ["members"],
-  args: ["now", "ratio", "open", "asked", "lease", "expires_at"],
+  restKeys: ["bucket"],
+  args: ["now", "ratio", "open", "asked", "lease", "expires_at", "limit"],
   rest: ["former"],
-  reply: z.tuple([z.enum(["granted", "ended", "denied", "paused"]), z.string(), int, int, int]),
+  reply: z.tuple([z.enum(["granted", "ended", "denied", "paused", "limited"]), z.string(), int, int, int]),
 });
 
 export const release = defineScript({

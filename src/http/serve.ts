@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
-import { StoreFault, StoreUnavailable } from "../redis/errors.ts";
+import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
 import type { Auth, Caller } from "./auth.ts";
 import { name } from "./fields.ts";
 import type { Log } from "./log.ts";
@@ -132,6 +132,12 @@ function problemOf(error: unknown): Problem {
     return new Problem("store-unavailable", "the store did not answer; nothing was granted, try again", {
       headers: { "retry-after": "1" },
     });
+  }
+  if (error instanceof KeysApart) {
+    return new Problem(
+      "spans-shards",
+      "these records live on different shards of the store; nothing was done",
+    );
   }
   if (error instanceof StoreFault) return new Problem("internal", error.message);
   return new Problem("internal", "an unexpected error; its request id is in the log");

@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
   readonly kind: UnavailableKind;
 
-  constructor(message: string, kind: UnavailableKind) {
+  constructor(message?: string, kind: UnavailableKind = "no_answer") {
     super(message);
     this.kind = kind;
   }
@@ -15,6 +15,11 @@ export type UnavailableKind = "timeout" | "unreachable" | "refused" | "no_answer
 /** The store answered, but a record or a reply is not of the shape the script promises. On the wire: 500. */
 export class StoreFault extends Error {
   override name = "StoreFault";
+}
+
+/** One script was to touch records that this store keeps on different shards; nothing was run. On the wire: 400. */
+export class KeysApart extends Error {
+  override name = "KeysApart";
 }
 
 /** What a store error says, without the command that the SDK puts behind it (it carries every argument). */

@@ -1,6 +1,13 @@
 import { Redis } from "@upstash/redis/cloudflare";
 import type * as z from "zod";
-import { isScriptError, StoreFault, StoreUnavailable, storeMessage, type UnavailableKind } from "./errors.ts";
+import {
+  isScriptError,
+  KeysApart,
+  StoreFault,
+  StoreUnavailable,
+  storeMessage,
+  type UnavailableKind,
+} from "./errors.ts";
 import type { Script, ScriptCall } from "./script.ts";
 
 /** How to reach the store. `timeoutMs` bounds one trip (default 1,500 ms). */
@@ -19,7 +26,7 @@ export type Read =
   | { count: string; min: string; max: string }
   | { members: string; min: string; max: string };
 
-/** The one door to Redis. Every method throws StoreUnavailable (503) or StoreFault (500), nothing else. */
+/** The one door to Redis. Every method throws StoreUnavailable (503), StoreFault (500) or KeysApart (400), nothing else. */
 export interface Store {
   run<K extends string, A extends string, R>(script: Script<K, A, R>, call: ScriptCall<K, A>): Promise<R>;
   /** Redis's TIME in epoch milliseconds. */
@@ -193,6 +200,7 @@ async function trip<R>(what: { name: string; keys?: readonly string[] }, call: (
       const records = keys ? ` among the records ${keys.join(", ")}` : "";
       throw new StoreFault(`${what.name} met a record of another type${records}`);
     }
+    if (message.startsWith("CROSSSLOT")) throw new KeysApart(`${what.name} spans records that live apart`);
     const [kind, word] = kindOf(error, message);
     throw new StoreUnavailable(`${what.name}: ${word}`, kind);
   }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
+import { filterBudgets, limitBudgets } from "./alone-limits.ts";
 import { operateBudgets } from "./alone-operate.ts";
 
 // This file alone uses this Redis: it counts every command and wipes the database.
@@ -110,6 +111,10 @@ describe("billed commands of an operation, store warm (DESIGN 6)", () => {
 });
 
 describe("billed commands of what an operator reads", () => operateBudgets(newWorld, billed));
+describe("billed commands of limits, configuration in memory (DESIGN 6)", () =>
+  limitBudgets(newWorld, billed));
+
+describe("billed commands of filters", () => filterBudgets(newWorld, billed));
 
 describe("a store that forgets", () => {
   test("after FLUSHALL the fleet has counted itself again within one heartbeat and wiped leases are lost", async () => {

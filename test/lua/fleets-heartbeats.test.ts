@@ -71,10 +71,15 @@ test("2,000 leases of 500 pods are renewed in one call, each once, and the lapse
     const ttl_ms = at % 5 === 0 ? 1_000 : 60_000;
     return { pod, ttl_ms, leases: [1, 2, 3, 4].map((turn) => `l/a/${pod}//normal/${ttl_ms}/r${turn}`) };
   });
-  const entries = held.flatMap(({ ttl_ms, leases }) => leases.flatMap((id) => [1e15 + world.now + ttl_ms, id]));
+  const entries = held.flatMap(({ ttl_ms, leases }) =>
+    leases.flatMap((id) => [1e15 + world.now + ttl_ms, id]),
+  );
   await world.redis("ZADD", `${world.prefix}:{fleet:render}:members`, ...entries);
   world.advance(1_000);
-  const { body } = await fleet.batch("a", held.map(({ pod, leases }) => ({ pod, leases })));
+  const { body } = await fleet.batch(
+    "a",
+    held.map(({ pod, leases }) => ({ pod, leases })),
+  );
   expect(body.lost).toEqual(held.filter(({ ttl_ms }) => ttl_ms === 1_000).flatMap(({ leases }) => leases));
   const left = Object.values(await deadlines(fleet));
   expect(left).toHaveLength(1_600);

@@ -73,7 +73,13 @@ test("a pod that holds a lease but never beat, or has lapsed, is silent and list
   const three = await lease(fleet, { pod: "never", instance: "2" });
   const silent = (await fleet.pods()).pods.filter(({ state }: Pod) => state === "silent");
   expect(silent).toMatchObject([
-    { pod: "lapsed", instance: "1", slots: 0, expires_in_ms: 0, leases: [{ id: one, expires_in_ms: 30_000 }] },
+    {
+      pod: "lapsed",
+      instance: "1",
+      slots: 0,
+      expires_in_ms: 0,
+      leases: [{ id: one, expires_in_ms: 30_000 }],
+    },
     { pod: "never", instance: "2", slots: 0, expires_in_ms: 0, leases: [{ id: three }] },
   ]);
 });
@@ -117,22 +123,25 @@ describe("paging", () => {
     return { world, fleet, held };
   };
 
-  test.each([1, 7, 100, 250, 251, 1_000])("with limit %i gives each pod and each lease exactly once, in order", async (limit) => {
-    const { fleet, held } = await crowd();
-    const pods = await walk(fleet, limit);
-    const names = pods.map(({ cluster, pod }) => `${cluster}/${pod}`);
-    expect(names).toEqual([...names].sort());
-    const expected = new Set([
-      ...Array.from({ length: 200 }, (_, at) => `a/worker-${at}`),
-      ...Array.from({ length: 50 }, (_, at) => `b/worker-${at}`),
-      ...Array.from({ length: 40 }, (_, at) => `b/worker-${at * 7}`),
-    ]);
-    expect(names).toHaveLength(expected.size);
-    expect(new Set(names)).toEqual(expected);
-    const leases = pods.flatMap((pod) => pod.leases.map(({ id }: Pod) => id));
-    expect(leases).toHaveLength(40);
-    expect(new Set(leases)).toEqual(held);
-  });
+  test.each([1, 7, 100, 250, 251, 1_000])(
+    "with limit %i gives each pod and each lease exactly once, in order",
+    async (limit) => {
+      const { fleet, held } = await crowd();
+      const pods = await walk(fleet, limit);
+      const names = pods.map(({ cluster, pod }) => `${cluster}/${pod}`);
+      expect(names).toEqual([...names].sort());
+      const expected = new Set([
+        ...Array.from({ length: 200 }, (_, at) => `a/worker-${at}`),
+        ...Array.from({ length: 50 }, (_, at) => `b/worker-${at}`),
+        ...Array.from({ length: 40 }, (_, at) => `b/worker-${at * 7}`),
+      ]);
+      expect(names).toHaveLength(expected.size);
+      expect(new Set(names)).toEqual(expected);
+      const leases = pods.flatMap((pod) => pod.leases.map(({ id }: Pod) => id));
+      expect(leases).toHaveLength(40);
+      expect(new Set(leases)).toEqual(held);
+    },
+  );
 
   test("gives each pod exactly once while all of them renew between the pages", async () => {
     const { world, fleet } = await crowd();

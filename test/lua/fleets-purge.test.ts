@@ -145,7 +145,10 @@ describe("when 20,000 leases and pods lapse together", () => {
     expect(await fleet.status()).toMatchObject({ live: 20_001, busy: 20_000 });
     world.advance(2 * HOUR);
     const calls: [() => Promise<unknown>, object][] = [
-      [async () => (await fleetOf(world.isolate()).acquire({ request_id: "r" })).body, { granted: true, busy: 1 }],
+      [
+        async () => (await fleetOf(world.isolate()).acquire({ request_id: "r" })).body,
+        { granted: true, busy: 1 },
+      ],
       [() => fleet.status(), { live: 0, busy: 1, capacity: 1 }],
       [() => fleet.pods(), { next: null }],
       [async () => (await fleet.beat({ instance: "2" })).body, { live: 1, busy: 1 }],

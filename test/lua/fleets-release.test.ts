@@ -124,7 +124,7 @@ describe("what is no lease is missing and ends nothing", () => {
     const fleet = fleetOf(world);
     await fleet.beat();
     const held = await lease(fleet);
-  await world.settle();
+    await world.settle();
     const before = await world.snapshot();
     expect((await fleet.release(id)).body).toEqual({ released: [], missing: [id] });
     expect(await world.snapshot()).toBe(before);

@@ -24,7 +24,10 @@ test("an unknown fleet is 200 with zeros and the default policy, and looking mak
     over_by: 0,
     starting: 0,
     draining: 0,
-    classes: { normal: { ratio: 0.8, capacity: 1, available: 1 }, high: { ratio: 1, capacity: 1, available: 1 } },
+    classes: {
+      normal: { ratio: 0.8, capacity: 1, available: 1 },
+      high: { ratio: 1, capacity: 1, available: 1 },
+    },
     clusters: {},
     policy: DEFAULTS,
   });

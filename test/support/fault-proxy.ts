@@ -90,7 +90,7 @@ export async function startFaultProxy(restUrl: string) {
     if (first === "-") return control(second, laneOf(third), response);
     const lane = laneOf(second);
     const text = await textOf(request);
-    const [fault = "", suffix] = first.split("@");
+    const [fault = "", suffix] = decodeURIComponent(first).split("@");
     const met = suffix === undefined || text.includes(`:${suffix}"`);
     if (met) lane.seen += 1;
     const path = [third, ...rest].join("/");

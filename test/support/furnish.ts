@@ -15,8 +15,11 @@ export async function furnish(world: World): Promise<string> {
   const queue = "/v1/queues/some-queue";
   await world.put(queue, { fleet: "some-fleet", max_deliveries: 1 });
   const tasks = ["dead", "flying", "some-id"].map((id) => ({ id, payload: { id } }));
-  await world.post(`${queue}/tasks/batch`, { tasks: [...tasks, { id: "later", payload: 1, delay_ms: 60_000 }] });
-  const claim = async () => (await world.post(`${queue}/claim`, { cluster: "a", pod: "two", instance: "2" })).body;
+  await world.post(`${queue}/tasks/batch`, {
+    tasks: [...tasks, { id: "later", payload: 1, delay_ms: 60_000 }],
+  });
+  const claim = async () =>
+    (await world.post(`${queue}/claim`, { cluster: "a", pod: "two", instance: "2" })).body;
   const [dead] = (await claim()).tasks;
   await world.post(`${queue}/fail`, { lease: dead?.lease.id, retry: false });
   const [flying] = (await claim()).tasks;

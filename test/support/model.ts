@@ -85,7 +85,8 @@ export class Model {
   beat(who: Who, state: State, slots: number, leases: string[], rules: Rules) {
     const known = this.pods.get(nameOf(who));
     const isOlder = known !== undefined && compare(who.instance, known.instance) < 0;
-    if (isOlder && known.expires_at + HOUR_MS > this.now) return { stale: true, joined: false, lost: [...leases] };
+    if (isOlder && known.expires_at + HOUR_MS > this.now)
+      return { stale: true, joined: false, lost: [...leases] };
     const isSame = known !== undefined && known.instance === who.instance && known.state === state;
     const joined = isSame ? (this.#lives(known) ? false : undefined) : true;
     const expires_at = this.now + rules.ttl_ms;
@@ -174,7 +175,9 @@ export class Model {
   }
 
   #clusters() {
-    const names = new Set([...this.pods.keys(), ...this.held.map(nameOf)].map((name) => name.split("/", 1)[0] ?? ""));
+    const names = new Set(
+      [...this.pods.keys(), ...this.held.map(nameOf)].map((name) => name.split("/", 1)[0] ?? ""),
+    );
     return [...names].flatMap((cluster) => {
       const live = this.count("ready", cluster);
       const busy = this.held.filter((lease) => lease.cluster === cluster).length;
@@ -199,7 +202,8 @@ export class Model {
 
 export const nameOf = ({ cluster, pod }: Who) => `${cluster}/${pod}`;
 
-const requestKey = (call: AcquireCall) => [call.cluster, call.pod, call.instance, call.class, call.request].join(" ");
+const requestKey = (call: AcquireCall) =>
+  [call.cluster, call.pod, call.instance, call.class, call.request].join(" ");
 
 const sameHolder = (one: Who, other: Who) => nameOf(one) === nameOf(other) && one.instance === other.instance;
 

@@ -114,7 +114,12 @@ function sample(schema: Schema): unknown {
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map((one) => sample(one) as object));
   switch (schema.type) {
     case "object":
-      return Object.fromEntries(Object.entries(schema.properties ?? { abc: valuesOf(schema) }).map(([name, one]) => [name, sample(one)]));
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? { abc: valuesOf(schema) }).map(([name, one]) => [
+          name,
+          sample(one),
+        ]),
+      );
     case "array":
       return Array.from({ length: Math.max(1, schema.minItems ?? 0) }, () => sample(schema.items ?? {}));
     case "string":
@@ -177,7 +182,10 @@ function acceptsText({ minLength = 0, maxLength = Infinity, pattern = "" }: Sche
   return value.length >= minLength && value.length <= maxLength && new RegExp(pattern, "u").test(value);
 }
 
-function inRange({ minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity }: Schema, value: number): boolean {
+function inRange(
+  { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity }: Schema,
+  value: number,
+): boolean {
   return value >= minimum && value <= maximum && value > exclusiveMinimum;
 }
 
@@ -197,7 +205,10 @@ export function placesIn(schema: Schema, value: unknown, path: Place["path"] = [
   const children: Place[] = Array.isArray(value)
     ? value.slice(0, 1).map(() => ({ path: [...path, 0], schema: schema.items ?? {} }))
     : isObject(value)
-      ? Object.keys(value).map((name) => ({ path: [...path, name], schema: schema.properties?.[name] ?? valuesOf(schema) }))
+      ? Object.keys(value).map((name) => ({
+          path: [...path, name],
+          schema: schema.properties?.[name] ?? valuesOf(schema),
+        }))
       : [];
   return children.flatMap((child) => {
     const last = child.path.at(-1) as string & number;

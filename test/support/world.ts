@@ -2,6 +2,7 @@ import { inject } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { type Auth, type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
 import type { LogLine } from "../../src/http/log.ts";
+import type { LoadOf } from "../../src/rates/load.ts";
 import type { Clock } from "../../src/redis/clock.ts";
 import { makeKeys } from "../../src/redis/keys.ts";
 import { makeStore } from "../../src/redis/store.ts";
@@ -28,6 +29,8 @@ export interface WorldOptions {
   timeoutMs?: number;
   /** Instead of the keys below. */
   auth?: Auth;
+  /** What limits that adapt hear of queues. */
+  loadOf?: LoadOf;
 }
 
 /** One coordinator over real Redis with a key prefix and a clock of its own; `isolate()` adds another over the same. */
@@ -58,6 +61,7 @@ export class World {
       defer: (work) => this.background.push(work),
       auth: options.auth ?? makeKeyAuth(KEYS),
       log: (line) => this.lines.push(line),
+      ...(options.loadOf ? { loadOf: options.loadOf } : {}),
     });
   }
 
