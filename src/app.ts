@@ -31,16 +31,15 @@ export interface App {
   scheduled(cron?: string): Promise<void>;
 }
 
+/** The cron triggers of wrangler.toml, apart so that each has the subrequests of a run to itself. */
+const CRONS = { sample: "* * * * *", adapt: "*/2 * * * *", purge: "*/5 * * * *" };
+
 export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
   /** What limits that adapt follow: by default the queues; a test gives its own. */
   loadOf?: LoadOf;
   /** The dashboard at `/`; without it that path is not there. */
   page?: Page | undefined;
 }
-
-/** The cron triggers of wrangler.toml, apart so that each has the subrequests of a run to itself. */
-const SAMPLING = "* * * * *";
-const PURGING = "*/5 * * * *";
 
 /** Wires the rooms over one store. The only place that knows them all. */
 export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): App {
@@ -90,11 +89,10 @@ export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): Ap
     fetch: app.fetch as Hono["fetch"],
     request: app.request as Hono["request"],
     async scheduled(cron) {
-      if (cron !== PURGING) {
-        await operate.sample();
-        await limits.adaptAll();
-      }
-      if (cron === SAMPLING) return;
+      const runs = (own: string) => cron === own || !Object.values(CRONS).includes(cron ?? "");
+      if (runs(CRONS.sample)) await operate.sample();
+      if (runs(CRONS.adapt)) await limits.adaptAll();
+      if (!runs(CRONS.purge)) return;
       await queues.sweepAll();
       await fleets.purgeAll();
     },

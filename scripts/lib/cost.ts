@@ -7,7 +7,7 @@ export const BUDGETS = {
   acquire: 4,
   release: 2,
   /** A minute's sample of one fleet, with the reading of names. */
-  sample: 9,
+  sample: 10,
   /** What an isolate counted in a minute: of one fleet, and in all. */
   tally: 6,
   /** A scrape of one fleet. */

@@ -1,6 +1,6 @@
 -- Moves what time has changed: delayed tasks that are due become ready, in-flight ones whose lease has lapsed become
--- ready again or dead. A lease renewed in the fleet's set only moves its timer; one that lapsed leaves that set, so
--- that no renewal on its way brings it back. Gives how many timers it looked at.
+-- ready again or dead. A lease renewed in the fleet's set only moves its timer; one that lapsed leaves its band,
+-- so that no renewal on its way brings it back. Gives how many timers it looked at.
 local function move_due(keys, now, max_deliveries, limit)
   local due = redis.call('ZRANGEBYSCORE', keys.timers, '-inf', string.format('%.0f', now), 'WITHSCORES',
                          'LIMIT', 0, limit)
@@ -25,7 +25,7 @@ local function move_due(keys, now, max_deliveries, limit)
     else
       timers[#timers + 1] = timer
       put(back, due[at + 1], timer)
-      if flying then lapsed[#lapsed + 1] = rest end
+      if flying and found[rest] then put(lapsed, score(REPLACED, found[rest] % 1e15), rest) end
       if task and flying then
         ids[#ids + 1] = task.id
         put(flights, task.id, rest)
@@ -50,7 +50,7 @@ local function move_due(keys, now, max_deliveries, limit)
   if #ready > 0 then write_or(undo, 'ZADD', keys.ready, unpack(ready)) end
   for at = 2, #ready, 2 do added[#added + 1] = ready[at] end
   if #dead > 0 then write_or(undo, 'ZADD', keys.dead, unpack(dead)) end
-  if #lapsed > 0 then redis.call('ZREM', keys.members, unpack(lapsed)) end
+  if #lapsed > 0 then redis.call('ZADD', keys.members, 'XX', unpack(lapsed)) end
   if #later > 0 then redis.call('ZADD', keys.timers, unpack(later)) end
   return #due / 2
 end

@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
   readonly kind: UnavailableKind;
 
-  constructor(message: string, kind: UnavailableKind) {
+  constructor(message?: string, kind: UnavailableKind = "no_answer") {
     super(message);
     this.kind = kind;
   }

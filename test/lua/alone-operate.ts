@@ -30,7 +30,7 @@ export function operateBudgets(
     return world;
   }
 
-  test("a scrape costs 5, and 7 more a fleet and 9 a queue; a minute's samples 2, and 7 and 11", async () => {
+  test("a scrape costs 5, and 7 more a fleet and 9 a queue; a minute's samples 2, and 8 and 11", async () => {
     const costs = [];
     for (const count of [1, 3]) {
       const world = await busyWorld(count);
@@ -41,8 +41,8 @@ export function operateBudgets(
       ]);
     }
     expect(costs).toEqual([
-      [4 + 7 + 9, 2 + 7 + 11],
-      [4 + 3 * (7 + 9), 2 + 3 * (7 + 11)],
+      [4 + 7 + 9, 2 + 8 + 11],
+      [4 + 3 * (7 + 9), 2 + 3 * (8 + 11)],
     ]);
   });
 
