@@ -9,7 +9,8 @@ const listOf = <S extends z.ZodType>(entry: S) =>
       return z.array(entry).parse(JSON.parse(text));
     } catch (error) {
       const where = error instanceof z.ZodError ? error.issues[0] : undefined;
-      const message = where ? `${where.path.join(".")}: ${where.message}` : "is not valid JSON";
+      const fault = where?.code === "unrecognized_keys" ? "has an unknown field" : where?.message;
+      const message = where ? `${where.path.join(".")}: ${fault}` : "is not valid JSON";
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     }

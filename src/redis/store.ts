@@ -1,5 +1,6 @@
 import { Redis } from "@upstash/redis/cloudflare";
 import type * as z from "zod";
+import { makeDeadlines } from "./deadlines.ts";
 import {
   isScriptError,
   KeysApart,
@@ -55,6 +56,7 @@ const KEY_LOCKING = "#!lua flags=allow-key-locking\n";
 /** Makes the store over the Upstash REST protocol; each call is one trip, repeated only on NOSCRIPT. */
 export function makeStore(options: StoreOptions): Store {
   const { url, token, timeoutMs = 1_500 } = options;
+  const deadlines = makeDeadlines(timeoutMs);
   const redis = new Redis({
     url,
     token,
@@ -65,7 +67,7 @@ export function makeStore(options: StoreOptions): Store {
     responseEncoding: false,
     retry: { retries: 0 },
     // As a function: with a plain signal the SDK resolves an aborted call with null.
-    signal: () => AbortSignal.timeout(timeoutMs),
+    signal: deadlines.signal,
   });
   const keyLocking = options.keyLocking ?? new URL(url).hostname.endsWith(".upstash.io");
   const texts = new Map<string, { source: string; sha: string }>();
@@ -94,7 +96,7 @@ export function makeStore(options: StoreOptions): Store {
           if (how === "evalsha") pipeline.evalsha(sha, keys, args);
           else pipeline.eval(source, keys, args);
         }
-        const outcomes = await pipeline.exec<unknown[]>({ keepErrors: true });
+        const outcomes = await deadlines.within(() => pipeline.exec<unknown[]>({ keepErrors: true }));
         for (const { error } of outcomes) if (isRefusal(error)) throw new Error(error);
         return outcomes;
       });
@@ -113,10 +115,12 @@ export function makeStore(options: StoreOptions): Store {
       const { source, sha } = await textOf(script);
       const [keys, args] = inputsOf(script, call);
       const raw = await trip(script, () =>
-        redis.evalsha(sha, keys, args).catch((error: unknown) => {
-          if (!storeMessage(error).startsWith("NOSCRIPT")) throw error;
-          return redis.eval(source, keys, args);
-        }),
+        deadlines
+          .within(() => redis.evalsha(sha, keys, args))
+          .catch((error: unknown) => {
+            if (!storeMessage(error).startsWith("NOSCRIPT")) throw error;
+            return deadlines.within(() => redis.eval(source, keys, args));
+          }),
       );
       const reply = script.reply.safeParse(raw);
       if (!reply.success) throw new StoreFault(`script ${script.name} gave a reply of another shape`);
@@ -146,7 +150,7 @@ export function makeStore(options: StoreOptions): Store {
     },
 
     async time() {
-      const [seconds, micros] = await trip({ name: "TIME" }, () => redis.time());
+      const [seconds, micros] = await trip({ name: "TIME" }, () => deadlines.within(() => redis.time()));
       const ms = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
       if (!Number.isSafeInteger(ms) || ms <= 0) throw new StoreFault("TIME gave a reply of another shape");
       return ms;
@@ -161,7 +165,9 @@ export function makeStore(options: StoreOptions): Store {
         else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
         else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
       }
-      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () => pipeline.exec<unknown[]>());
+      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () =>
+        deadlines.within(() => pipeline.exec<unknown[]>()),
+      );
       const replies = reply.array().length(reads.length).safeParse(raw);
       if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
       return replies.data;

@@ -2,8 +2,8 @@ import { fleetOf } from "./fleet.ts";
 import type { World } from "./world.ts";
 
 /**
- * Where every route of `urlOf` finds something: a fleet with pods and a lease, a queue with tasks in every place.
- * Gives the lease of the task in flight.
+ * Where every route of `urlOf` finds something: a fleet with pods and a lease, a queue with tasks in every place, a
+ * limit of which a request has taken, a filter that holds an item. Gives the lease of the task in flight.
  */
 export async function furnish(world: World): Promise<string> {
   const fleet = fleetOf(world, "some-fleet");
@@ -12,6 +12,10 @@ export async function furnish(world: World): Promise<string> {
   await fleet.beat({ slots: 10, labels: { gpu: "a" } });
   await fleet.beat({ pod: "two", instance: "2" });
   await fleet.acquire();
+  await world.put("/v1/limits/some-limit", { algorithm: "token_bucket", capacity: 100, refill_per_s: 10 });
+  await world.post("/v1/limits/some-limit/take", { key: "abc", request_id: "abc" });
+  await world.put("/v1/filters/some-filter", { capacity: 1_000, error_rate: 0.01 });
+  await world.post("/v1/filters/some-filter/add", { items: ["abc"] });
   const queue = "/v1/queues/some-queue";
   await world.put(queue, { fleet: "some-fleet", max_deliveries: 1 });
   const tasks = ["dead", "flying", "some-id"].map((id) => ({ id, payload: { id } }));

@@ -27,6 +27,8 @@ export interface WorldOptions {
   /** Milliseconds this isolate's own clock is wrong by. */
   skew?: number;
   timeoutMs?: number;
+  /** Another clock than the world's own, which is never wrong; made from the world's time. */
+  clock?: (time: { now: number }) => Clock;
   /** What limits that adapt hear of queues. */
   loadOf?: LoadOf;
   /** Instead of the keys below. */
@@ -57,7 +59,7 @@ export class World {
     this.app = createApp({
       store: makeStore({ url: options.storeUrl ?? this.restUrl, token: inject("restToken"), timeoutMs }),
       keys: makeKeys(this.prefix),
-      clock,
+      clock: options.clock?.(time) ?? clock,
       defer: (work) => this.background.push(work),
       auth: options.auth ?? makeKeyAuth(KEYS),
       log: (line) => this.lines.push(line),
