@@ -22,6 +22,9 @@ export default defineConfig({
     globalSetup: "test/support/global-setup.ts",
     passWithNoTests: false,
     retry: 0,
+    // Only for what hangs: machines may be slow and busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       {
         extends: true,

@@ -1,8 +1,9 @@
 import { waitUntil } from "cloudflare:workers";
 import { type App, createApp } from "./app.ts";
+import { makeAuth } from "./auth.ts";
 import { type Env, parseEnv } from "./env.ts";
-import { makeKeyAuth } from "./http/auth.ts";
 import { makeLog } from "./http/log.ts";
+import { Problem, problemResponse } from "./http/problem.ts";
 import { makeClock } from "./redis/clock.ts";
 import { makeKeys } from "./redis/keys.ts";
 import { makeStore } from "./redis/store.ts";
@@ -15,15 +16,16 @@ function build(env: Env): App {
     ...(keyLocking === undefined ? {} : { keyLocking }),
   });
   const { ASSETS: assets } = env;
+  const log = makeLog(env.LOG_LEVEL);
   const defer = (work: Promise<unknown>) => waitUntil(work);
   return createApp({
     store,
     keys: makeKeys(env.FLEETGATE_PREFIX),
     clock: makeClock({ time: () => store.time(), defer }),
     defer,
-    auth: makeKeyAuth(env.FLEETGATE_KEYS),
-    log: makeLog(env.LOG_LEVEL),
     page: assets && ((request) => assets.fetch(request)),
+    auth: makeAuth({ keys: env.FLEETGATE_KEYS, issuers: env.FLEETGATE_ISSUERS, log }),
+    log,
   });
 }
 
@@ -42,16 +44,7 @@ export default {
     } catch (error) {
       const detail = error instanceof Error ? error.message : "the Worker cannot start";
       console.error(JSON.stringify({ level: "error", message: detail }));
-      return Response.json(
-        {
-          type: "urn:fleetgate:problem:internal",
-          title: "Internal error",
-          status: 500,
-          detail,
-          code: "internal",
-        },
-        { status: 500, headers: { "content-type": "application/problem+json" } },
-      );
+      return problemResponse(new Problem("internal", detail), crypto.randomUUID());
     }
   },
 

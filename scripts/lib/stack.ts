@@ -6,7 +6,7 @@ import { isBusy } from "./ports.ts";
 import { type StackStore, startPrivateStore, storeFromEnv } from "./stack-store.ts";
 import { type RunningWorker, startWorker } from "./worker.ts";
 
-const HANDED_ON = ["FLEETGATE_PREFIX", "FLEETGATE_KEY_LOCKING", "LOG_LEVEL"] as const;
+const HANDED_ON = ["FLEETGATE_PREFIX", "FLEETGATE_KEY_LOCKING", "FLEETGATE_ISSUERS", "LOG_LEVEL"] as const;
 
 /** Where a stack keeps its files and listens (port 0 takes a free one), and how its Redis treats old data. */
 export interface StackOptions {

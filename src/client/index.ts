@@ -1,7 +1,17 @@
+import { type FiltersRoom, filtersRoom } from "./filters.ts";
 import { type FleetsRoom, fleetsRoom } from "./fleets.ts";
+import { type LimitsRoom, limitsRoom } from "./limits.ts";
 import { type ClientOptions, toSettings } from "./options.ts";
 import { createTransport } from "./transport.ts";
 
+export type {
+  AddAnswer,
+  CheckAnswer,
+  FilterAnswer,
+  FilterCall,
+  GuardAnswer,
+  GuardCall,
+} from "../filters/schema.ts";
 export type {
   AcquireAnswer,
   AcquireCall,
@@ -19,8 +29,19 @@ export type {
   ReleaseAnswer,
   StatusAnswer,
 } from "../fleets/schema.ts";
+export type {
+  LimitAnswer,
+  LimitCall,
+  SettleAnswer,
+  SettleCall,
+  TakeAnswer,
+  TakeCall,
+  TakesAnswer,
+  TakesCall,
+} from "../limits/schema.ts";
 // biome-ignore lint/performance/noBarrelFile: the one entry of the package; errors are tested with instanceof
 export * from "./errors.ts";
+export type { Filter } from "./filters.ts";
 export type { PodsCall, PolicyAnswer } from "./fleet-calls.ts";
 export type { Fleet } from "./fleets.ts";
 export type {
@@ -32,14 +53,15 @@ export type {
   PodState,
   ReleaseOutcome,
 } from "./keeper/types.ts";
+export type { Limit } from "./limits.ts";
 export type { CallOptions, ClientOptions, FetchLike, OnUnavailable } from "./options.ts";
 
 /** Every call of a coordinator, room by room. */
-export interface Client extends FleetsRoom {}
+export interface Client extends FleetsRoom, LimitsRoom, FiltersRoom {}
 
 /** Makes a client of one coordinator; sends nothing by itself. Throws a TypeError on a url or key that cannot work. */
 export function createClient(options: ClientOptions): Client {
   const settings = toSettings(options);
   const send = createTransport(settings);
-  return { ...fleetsRoom(send, settings) };
+  return { ...fleetsRoom(send, settings), ...limitsRoom(send), ...filtersRoom(send) };
 }

@@ -6,6 +6,7 @@ import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease, slotLeaseId } from "../leases/lease-id.ts";
 import { poll } from "../leases/poll.ts";
+import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { AcquireAnswer, acquireBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -16,13 +17,15 @@ type Denied = Extract<AcquireAnswer, { granted: false }>;
 export interface AcquireOptions extends Ground {
   configurations: Configurations;
   denials: Denials;
+  rates: Rates;
 }
 
 /**
  * Asks for a slot, again and again up to `wait_ms`, at most 40 times; holds nothing while waiting.
- * Throws `unknown-class`, and `request-ended` when the lease of this request has been released or has lapsed.
+ * Throws `unknown-class`, `not-found` when the policy names a limit that is not there, and `request-ended` when
+ * the lease of this request has been released or has lapsed.
  */
-export function makeAcquire({ store, keys, clock, configurations, denials }: AcquireOptions) {
+export function makeAcquire({ store, keys, clock, configurations, denials, rates }: AcquireOptions) {
   return async function acquire(fleet: string, body: Body, signal: AbortSignal): Promise<AcquireAnswer> {
     const request = body.request_id ?? crypto.randomUUID();
     const wait = { wait_ms: body.wait_ms, signal };
@@ -46,10 +49,12 @@ export function makeAcquire({ store, keys, clock, configurations, denials }: Acq
     if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
 
     const epoch = denials.epoch(fleet);
+    const { restKeys, limit } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
     const ttl = body.ttl_ms ?? policy.lease_ttl_ms;
     const [outcome, id, expiresAt, live, busy] = await store.run(scripts.acquire, {
       keys: keys.fleet(fleet),
+      restKeys,
       args: {
         now,
         ratio: tenThousandths(ratio),
@@ -57,6 +62,7 @@ export function makeAcquire({ store, keys, clock, configurations, denials }: Acq
         asked: asked ? 1 : 0,
         lease,
         expires_at: now + ttl,
+        limit,
       },
       rest: former,
     });
@@ -71,6 +77,8 @@ export function makeAcquire({ store, keys, clock, configurations, denials }: Acq
           "request-ended",
           "the lease of this request_id was released or has lapsed; use a new one",
         );
+      case "limited":
+        return { ...denied("rate_limited", body, counts), retry_after_ms: expiresAt };
       case "paused":
         return denied("paused", body);
       case "denied":

@@ -4,6 +4,7 @@ import type { Denials } from "../leases/denials.ts";
 import { parseLease } from "../leases/lease-id.ts";
 import type { Ledger } from "../leases/ledger.ts";
 import type { Policy } from "../leases/policy.ts";
+import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
@@ -26,6 +27,7 @@ export interface FleetsOptions extends Ground {
   configurations: Configurations;
   denials: Denials;
   ledger: Ledger;
+  rates: Rates;
   /** Returns the tasks of a pod that leaves to their queues, by lease; gives the leases that it ended. */
   handBack(fleet: string, leases: readonly string[]): Promise<string[]>;
 }

@@ -40,7 +40,7 @@ for place, pod in ipairs(list) do
     local mine, text = {}, write_record(pod, old, now)
     for _, member in ipairs(pod.members) do
       mine[member] = true
-      enter(math.max(BAND_OF[pod.kind] * 1e15 + expires_at, not pod.strange and found[member] or 0), member)
+      enter(BAND_OF[pod.kind] * 1e15 + expires_at, member)
     end
     if pod.strange and text ~= known[pod.field] then
       joined[#joined + 1] = place

@@ -1,4 +1,5 @@
 import { makeRegistry, type Registry } from "../leases/registry.ts";
+import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import * as scripts from "./scripts.ts";
 
@@ -45,7 +46,15 @@ export function makeHousekeeping(ground: Ground): Housekeeping {
     async purgeAll() {
       const fleets = await registry.turn(MAX_VISITS);
       const steps = Math.max(1, Math.floor(MAX_STEPS / Math.max(1, fleets.length)));
-      for (const fleet of fleets) await purge(fleet, steps);
+      let broken: StoreFault | undefined;
+      for (const fleet of fleets) {
+        await purge(fleet, steps).catch((error: unknown) => {
+          // A record of one fleet that cannot be read keeps the cron from no other.
+          if (!(error instanceof StoreFault)) throw error;
+          broken = error;
+        });
+      }
+      if (broken) throw broken;
     },
   };
 }

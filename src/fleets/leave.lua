@@ -15,16 +15,17 @@ for _, lease in ipairs(live) do
     tasks[#tasks + 1] = lease
   elseif ours then
     released[#released + 1] = lease
-    entries[#entries + 1] = half_past(LEASE, now)
+    entries[#entries + 1] = ended_at(now)
     entries[#entries + 1] = lease
   end
 end
 if record and record.instance == instance then
   for _, member in ipairs(slot_members(record.kind, field, instance, record.slots)) do
-    entries[#entries + 1] = half_past(BAND_OF[record.kind], now)
+    -- The half tells one that left from one that lapsed, as with leases.
+    entries[#entries + 1] = string.format('%.1f', BAND_OF[record.kind] * 1e15 + now + 0.5)
     entries[#entries + 1] = member
   end
 end
-local ended = 0
-in_chunks(entries, 7000, function(...) ended = ended + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
-return { ended > #released and 1 or 0, released, tasks }
+local changed = 0
+in_chunks(entries, 7000, function(...) changed = changed + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
+return { changed > #released and 1 or 0, released, tasks }

@@ -34,7 +34,7 @@ function podOf([field, record, members, leases]: Entry, now: number): Pod {
   const [first] = beats;
   const [kind, , , seen] = first?.[0].split("/") ?? [];
   const instance = seen ?? (held[0] && parseLease(held[0].id)?.instance) ?? "";
-  const [, recordInstance, , , ...labels] = record.split("/");
+  const [, recordInstance, , ...labels] = record.split("/");
   return {
     cluster,
     pod,

@@ -19,20 +19,19 @@ end
 drop(lapsed(LEASE, now - lease_memory_ms))
 drop(lapsed(REPLACED, now))
 for _, band in ipairs({ READY, STARTING, DRAINING }) do
-  local list, fields, seen = lapsed(band, now - pod_memory_ms), {}, {}
+  local list, fields, dropped = lapsed(band, now - pod_memory_ms), {}, {}
   for _, member in ipairs(list) do
     local field = string.match(member, '^%a/([^/]*/[^/]*)/')
-    if not seen[field] then fields[#fields + 1] = field end
-    seen[field] = string.match(member, '^%a/[^/]*/[^/]*/([^/]*)/')
+    if field and not dropped[field] then fields[#fields + 1] = field end
+    dropped[field or ''], dropped[member] = true, true
   end
-  -- The record may be a newer instance's by now, or the pod may be back in another state.
+  -- The record may be a newer instance's by now, or the pod may be back in another state or with fewer slots.
   local gone = {}
   in_chunks(fields, 5000, function(...)
     local these = { ... }
     for at, text in ipairs(redis.call('HMGET', pods, ...)) do
-      local record = read_record(text)
-      local same = record and record.instance == seen[these[at]] and BAND_OF[record.kind] == band
-      if same then gone[#gone + 1] = these[at] end
+      local record, field = read_record(text), these[at]
+      if record and dropped[slot_members(record.kind, field, record.instance, 1)[1]] then gone[#gone + 1] = field end
     end
   end)
   drop(list)

@@ -1,4 +1,4 @@
--- What a fleet remembers of a pod: field cluster/pod of the hash holds kind/instance/slots/since/labels,
+-- What a fleet remembers of a pod: field cluster/pod of the hash holds kind/instance/slots@since/labels,
 -- `since` being when (ms) this instance came into this state;
 -- its members in the set are kind/cluster/pod/instance/slot, so the record tells them all.
 local GUARD_MS = 3600000
@@ -12,7 +12,7 @@ local function slot_members(kind, field, instance, slots)
 end
 
 local function read_record(text)
-  local kind, instance, slots, since, labels = string.match(text or '', '^([psd])/([^/]*)/(%d+)/(%d+)/(.*)$')
+  local kind, instance, slots, since, labels = string.match(text or '', '^([psd])/([^/]*)/(%d%d?)@?(%d*)/(.*)$')
   if not kind then return nil end
   return { kind = kind, instance = instance, slots = tonumber(slots), since = since, labels = labels }
 end
@@ -23,12 +23,12 @@ local function write_record(pod, old, now)
   local same = old and old.instance == pod.instance
   if same and labels == '' then labels = old.labels end
   if same and old.kind == pod.kind then since = old.since end
-  return table.concat({ pod.kind, pod.instance, #pod.members, since, labels }, '/')
+  return table.concat({ pod.kind, pod.instance, #pod.members .. '@' .. since, labels }, '/')
 end
 
 -- A record refuses older instances while its pod lives and for an hour after.
 local function guards(members, field, record, now)
   local first = slot_members(record.kind, field, record.instance, 1)[1]
   local value = tonumber(redis.call('ZSCORE', members, first) or '')
-  return value ~= nil and value - BAND_OF[record.kind] * 1e15 + GUARD_MS > now
+  return value ~= nil and math.floor(value) - BAND_OF[record.kind] * 1e15 + GUARD_MS > now
 end

@@ -3,9 +3,8 @@
 -- ARGV: now, then any number of: lease
 -- Reply: 1 for each lease ended, 0 for each that was not live
 local members, now = KEYS[1], tonumber(ARGV[1])
-local ended = half_past(LEASE, now)
 if #ARGV == 2 then
-  return { redis.call('ZADD', members, 'XX', 'LT', 'CH', ended, ARGV[2]) }
+  return { redis.call('ZADD', members, 'XX', 'LT', 'CH', ended_at(now), ARGV[2]) }
 end
 
 local found = scores_of(members, { unpack(ARGV, 2) })
@@ -14,7 +13,7 @@ for at = 2, #ARGV do
   local live = is_live(found[ARGV[at]], LEASE, now)
   reply[at - 1] = live and 1 or 0
   if live then
-    entries[#entries + 1] = ended
+    entries[#entries + 1] = ended_at(now)
     entries[#entries + 1] = ARGV[at]
   end
 end

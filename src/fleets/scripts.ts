@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
+import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
 import acquireLua from "./acquire.lua";
 import beatsLua from "./beats.lua";
@@ -21,16 +22,21 @@ export const heartbeat = defineScript({
   source: onPods(`${beatsLua}\n${heartbeatLua}`),
   keys: ["members", "pods"],
   args: ["now", "expires_at", "pod_count"],
+  rest: [
+    ...["field", "kind", "instance", "slots", "memory", "labels"],
+    ...["owner", "lease", "lease_expires_at"],
+  ],
   reply: z.tuple([z.array(int), z.array(int), z.array(int), int, int]),
 });
 
 export const acquire = defineScript({
   name: "fleets.acquire",
-  source: onMembers(acquireLua),
+  source: onMembers(withGate(acquireLua)),
   keys: ["members"],
-  args: ["now", "ratio", "open", "asked", "lease", "expires_at"],
+  restKeys: ["bucket"],
+  args: ["now", "ratio", "open", "asked", "lease", "expires_at", "limit"],
   rest: ["former"],
-  reply: z.tuple([z.enum(["granted", "ended", "denied", "paused"]), z.string(), int, int, int]),
+  reply: z.tuple([z.enum(["granted", "ended", "denied", "paused", "limited"]), z.string(), int, int, int]),
 });
 
 export const release = defineScript({

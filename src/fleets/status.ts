@@ -82,7 +82,7 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
         const [live, busy, text] = replies.slice(at * 3, at * 3 + 3);
         if (typeof live !== "number" || typeof busy !== "number")
           throw new StoreFault("ZCOUNT gave no number");
-        return { fleet, live, busy, capacity: normalCapacity(live, policyOf(String(text ?? ""))) };
+        return { fleet, live, busy, capacity: normalCapacity(live, policyOf(fleet, String(text ?? ""))) };
       });
       return { fleets: rows.sort((one, other) => (one.fleet < other.fleet ? -1 : 1)) };
     },

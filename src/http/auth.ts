@@ -21,6 +21,8 @@ export interface Caller {
   id: string;
   may(scopes: readonly Scope[]): boolean;
   mayTouch(kind: "fleets" | "queues", name: string): boolean;
+  /** Whether it may speak for the pods that this body names, and for the holders of its leases. */
+  maySpeak(body: unknown): boolean;
 }
 
 export interface Auth {
@@ -49,6 +51,7 @@ function callerOf(record: KeyRecord): Caller {
     id: record.id,
     may: (wanted) => record.scopes.includes("admin") || wanted.some((scope) => record.scopes.includes(scope)),
     mayTouch: (kind, touched) => record[kind]?.includes(touched) ?? true,
+    maySpeak: () => true,
   };
 }
 
@@ -63,5 +66,6 @@ async function sha256(text: string): Promise<string> {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-const unauthorized = (detail: string) =>
+/** The refusal of a caller that is not known. */
+export const unauthorized = (detail: string) =>
   new Problem("unauthorized", detail, { headers: { "www-authenticate": 'Bearer realm="fleetgate"' } });

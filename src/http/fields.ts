@@ -27,6 +27,12 @@ export const leaseId = z
   .min(1)
   .refine((text) => bytes(text) <= 1_200, { error: "must be at most 1200 bytes" });
 
+/** Any text of 1…1,024 bytes: the key of a limit, an item of a filter. Only its hash is stored. */
+export const anyText = z
+  .string()
+  .min(1)
+  .refine((text) => bytes(text) <= 1_024, { error: "must be at most 1024 bytes" });
+
 /** A page size and an opaque place to go on from. */
 export const page = z.strictObject({
   cursor: z.string().max(1_200).optional(),

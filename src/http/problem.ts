@@ -39,6 +39,6 @@ export function problemResponse(problem: Problem, traceId: string): Response {
   };
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "content-type": "application/problem+json", ...problem.headers },
+    headers: { "content-type": "application/problem+json", "x-request-id": traceId, ...problem.headers },
   });
 }

@@ -9,7 +9,8 @@ function matchEnd(pattern: RegExp, text: string, at: number): number {
 
 const skipSpace = (text: string, at: number) => matchEnd(SPACE, text, at);
 
-function endOfString(text: string, at: number): number {
+/** Where the JSON string that begins at `at` has ended. */
+export function endOfString(text: string, at: number): number {
   let end = at + 1;
   while (text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
   return end + 1;

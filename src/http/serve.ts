@@ -1,23 +1,29 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
 import * as z from "zod";
-import { StoreFault, StoreUnavailable } from "../redis/errors.ts";
+import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
 import type { Auth, Caller } from "./auth.ts";
 import { name } from "./fields.ts";
 import type { Log } from "./log.ts";
 import type { Operation } from "./operation.ts";
 import { Problem, problemResponse } from "./problem.ts";
+import { type Trips, withTrips } from "./trips.ts";
 import { check, readJson } from "./validate.ts";
 
 export interface ServeOptions {
   auth: Auth;
   log: Log;
+  /** Hears of every answer, with its status. */
+  answered?(status: number): void;
 }
 
 interface Trace {
   id: string;
   route: string;
   caller?: string;
+  fleet?: string;
+  queue?: string;
+  trips: Trips;
 }
 
 export type Env = { Variables: { trace: Trace } };
@@ -28,7 +34,7 @@ export type Env = { Variables: { trace: Trace } };
  */
 export function serve(
   operations: readonly Operation[],
-  { auth, log }: ServeOptions,
+  { auth, log, answered }: ServeOptions,
   addPages: (app: Hono<Env>) => void,
 ): Hono<Env> {
   const app = new Hono<Env>({ strict: true });
@@ -36,28 +42,29 @@ export function serve(
   app.use(async (context, next) => {
     const started = Date.now();
     const sent = name.safeParse(context.req.header("x-request-id"));
-    const trace: Trace = { id: sent.success ? sent.data : crypto.randomUUID(), route: "none" };
+    const id = sent.success ? sent.data : crypto.randomUUID();
+    const trace: Trace = { id, route: "none", trips: { count: 0, ms: 0 } };
     context.set("trace", trace);
-    await next();
+    await withTrips(trace.trips, next);
     context.header("x-request-id", trace.id);
     const { status } = context.res;
     const level = status >= 500 ? "error" : "info";
-    const { route, caller, id } = trace;
-    log({ level, message: "request", route, status, ms: Date.now() - started, caller, request_id: id });
+    const { route, caller, fleet, queue, trips } = trace;
+    const times = { ms: Date.now() - started, store_ms: trips.ms, trips: trips.count };
+    log({ level, message: "request", route, status, ...times, caller, fleet, queue, request_id: id });
+    answered?.(status);
   });
 
   const byPath = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1"));
   for (const [path, group] of byPath) {
     for (const one of group) app.on(one.method, path, (context) => answer(one, context, auth));
-    const allow = group.map(({ method }) => method);
-    app.all(path, () => {
-      const methods = allow.includes("GET") ? [...allow, "HEAD"] : allow;
-      const detail = `use ${methods.join(" or ")}`;
-      throw new Problem("method-not-allowed", detail, { headers: { allow: methods.join(", ") } });
-    });
+    const methods = group.map(({ method }) => method);
+    app.all(path, () => refuseMethod(methods));
   }
 
   addPages(app);
+  const pages = app.routes.filter(({ method, path }) => method === "GET" && !byPath.has(path));
+  for (const { path } of pages) app.all(path, () => refuseMethod(["GET"]));
   app.notFound((context) =>
     problemResponse(new Problem("not-found", "no such path; see /openapi.json"), context.get("trace").id),
   );
@@ -84,16 +91,25 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
     );
   }
   const params = check(operation.params, context.req.param());
+  if (typeof params.fleet === "string") trace.fleet = params.fleet;
+  if (typeof params.queue === "string") trace.queue = params.queue;
   refuseForeign(caller, params);
   const query = check(operation.query ?? NO_QUERY, context.req.query());
   const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
   const body = operation.body ? check(operation.body, value) : undefined;
   const header = (name: string) => context.req.header(name);
+  if (!caller.maySpeak(body)) throw new Problem("not-yours", "this token speaks for another pod");
   const call = { params, query, body, text, caller, header, signal: context.req.raw.signal };
   const reply = await operation.handle(call as never);
   const content = reply.content ?? reply.json ?? JSON.stringify(reply.body);
   const media = operation.media ?? "application/json";
   return context.body(content, reply.status ?? 200, { "content-type": media, ...reply.headers });
+}
+
+function refuseMethod(methods: readonly string[]): never {
+  const allow = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+  const headers = { allow: allow.join(", ") };
+  throw new Problem("method-not-allowed", `use ${allow.join(" or ")}`, { headers });
 }
 
 const NO_QUERY = z.strictObject({});
@@ -116,6 +132,12 @@ function problemOf(error: unknown): Problem {
     return new Problem("store-unavailable", "the store did not answer; nothing was granted, try again", {
       headers: { "retry-after": "1" },
     });
+  }
+  if (error instanceof KeysApart) {
+    return new Problem(
+      "spans-shards",
+      "these records live on different shards of the store; nothing was done",
+    );
   }
   if (error instanceof StoreFault) return new Problem("internal", error.message);
   return new Problem("internal", "an unexpected error; its request id is in the log");

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { FieldError } from "../problems.ts";
+import { oddName } from "./odd-names.ts";
 import { Problem } from "./problem.ts";
 
 /** The largest body of any call, in bytes. */
@@ -35,8 +36,15 @@ export async function readJson(request: Request): Promise<{ text: string; value:
   }
   const text = await readText(request);
   if (text.trim() === "") throw Problem.field("body", "must be a JSON object, but is empty");
+  const value = parse(text);
+  const odd = oddName(text);
+  if (odd) throw Problem.field(odd.path, odd.message);
+  return { text, value };
+}
+
+function parse(text: string): unknown {
   try {
-    return { text, value: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
     throw Problem.field("body", "is not valid JSON");
   }

@@ -8,18 +8,19 @@ local function score(band, deadline)
   return string.format('%.0f', band * 1e15 + deadline)
 end
 
--- Deadlines are whole; what a call ended stands half a millisecond past it, which tells it from what lapsed.
-local function half_past(band, now)
-  return string.format('%.1f', band * 1e15 + now + 0.5)
+-- A lease that was ended has half a millisecond in its deadline: so a renewal whose now is older, since it was on its
+-- way meanwhile, knows it from one that lives.
+local function ended_at(now)
+  return string.format('%.1f', LEASE * 1e15 + now + 0.5)
 end
 
 local function is_live(value, band, now)
-  return value and value > band * 1e15 + now + 0.5 and value < (band + 1) * 1e15
+  return value and value > band * 1e15 + now and value < (band + 1) * 1e15 and value % 1 == 0
 end
 
--- The scores of a band that are live, as the two bounds of a range.
+-- The scores of a band that are live after now, as range commands take them.
 local function live_range(band, now)
-  return '(' .. half_past(band, now), '(' .. score(band + 1, 0)
+  return '(' .. string.format('%.1f', band * 1e15 + now + 0.5), '(' .. score(band + 1, 0)
 end
 
 local function count_live(members, band, now)

@@ -44,7 +44,7 @@ export function makeConfigurations({ store, keys, clock }: Ground): Configuratio
     const asked = clock.local();
     const now = await clock.now();
     const [text, drains] = await store.run(scripts.configuration, { keys: keys.fleet(fleet), args: { now } });
-    const value = { ...parseStored(text), drains: new Set(drains) };
+    const value = { ...parseStored(fleet, text), drains: new Set(drains) };
     memory.set(fleet, { value, until: asked + MEMORY_MS });
     return value;
   }
@@ -89,16 +89,16 @@ export function isDraining({ drains }: Configuration, cluster: string, pod: stri
 /** The drain list in the words of the wire. */
 export const drainEntries = ({ drains }: Configuration): DrainEntry[] => [...drains].map(drainEntry);
 
-/** The policy in a stored text; the default for an empty one. Throws StoreFault when it cannot be read. */
-export const policyOf = (text: string): Policy => parseStored(text).policy;
+/** The policy in a fleet's stored text; the default for an empty one. Throws StoreFault when it cannot be read. */
+export const policyOf = (fleet: string, text: string): Policy => parseStored(fleet, text).policy;
 
-function parseStored(text: string): Omit<Configuration, "drains"> {
+function parseStored(fleet: string, text: string): Omit<Configuration, "drains"> {
   if (text === "") return { policy: DEFAULT_POLICY, formerLeaseTtls: [], mixed: false };
   try {
     const { policy, former_lease_ttls: formerLeaseTtls, mixed } = stored.parse(JSON.parse(text));
     return { policy, formerLeaseTtls, mixed };
   } catch {
-    throw new StoreFault("the stored policy cannot be read; PUT the policy again");
+    throw new StoreFault(`the stored policy of the fleet ${fleet} cannot be read; PUT it again`);
   }
 }
 

@@ -20,6 +20,8 @@ export const policyBody = z.strictObject({
     .refine((classes) => Object.keys(classes).length <= 32, { error: "must have at most 32 classes" })
     .default({ normal: { ratio: 0.8 }, high: { ratio: 1 } }),
   paused: z.boolean().default(false),
+  /** A limit of which every acquire takes one, under the fleet's name as key. */
+  limit: name.optional(),
 });
 
 /** Rules of a fleet, as stored and as answered. Durations in milliseconds. */

@@ -14,5 +14,7 @@ export async function poll<A>(
     const left = until - clock.local();
     if (isYes(answer) || left <= 0 || count >= MAX_POLLS || signal.aborted) return answer;
     await clock.sleep(Math.min(left, pollPauseMs(count)), signal);
+    // Nobody listens any more, so nothing may be taken for them.
+    if (signal.aborted) return answer;
   }
 }

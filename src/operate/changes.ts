@@ -14,6 +14,7 @@ export interface PodSeen {
 
 /** A fleet at one moment (epoch ms). Without `pods` where there are too many to compare. */
 export interface Picture {
+  fleet: string;
   at: number;
   live: number;
   busy: number;
@@ -32,6 +33,7 @@ const STATE = { p: "ready", s: "starting", d: "draining" } as const;
 
 /** The picture in what was read; members are kind/cluster/pod/instance/slot. */
 export function pictureOf(
+  fleet: string,
   at: number,
   [live, busy, policy, members, , more]: readonly [number, number, string, string[], string[], number],
 ): Picture {
@@ -43,8 +45,8 @@ export function pictureOf(
     if (seen) seen.slots += 1;
     else pods.set(`${cluster}/${pod}`, { cluster, pod, instance, state, slots: 1, member });
   }
-  const capacity = capacityOf(live, policyOf(policy).classes.normal?.ratio ?? 1);
-  return { at, live, busy, capacity, policy, pods: more ? undefined : pods };
+  const capacity = capacityOf(live, policyOf(fleet, policy).classes.normal?.ratio ?? 1);
+  return { fleet, at, live, busy, capacity, policy, pods: more ? undefined : pods };
 }
 
 /** The pods of one picture that another lacks. */
@@ -71,7 +73,7 @@ export function eventsBetween(
     }
   }
   if (before.policy !== after.policy)
-    events.push({ event: "policy", data: { policy: policyOf(after.policy) } });
+    events.push({ event: "policy", data: { policy: policyOf(after.fleet, after.policy) } });
   if (isFull(after) !== isFull(before)) {
     events.push({ event: isFull(after) ? "full" : "freed", data: counts(after) });
   }

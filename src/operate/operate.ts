@@ -1,10 +1,13 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import type { Configurations } from "../leases/configuration.ts";
+import type { Tallies } from "../leases/tallies.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeEvents } from "./events.ts";
 import { makeHistory } from "./history.ts";
 import { makeIdle } from "./idle.ts";
+import { makeMetrics } from "./metrics.ts";
+import { makeReady } from "./ready.ts";
 import { makeSampler } from "./sampler.ts";
 import { makeScale } from "./scale.ts";
 
@@ -13,6 +16,7 @@ export interface OperateOptions extends Ground {
   fleets: Fleets;
   queues: Queues;
   configurations: Configurations;
+  tallies: Tallies;
 }
 
 export type Operate = ReturnType<typeof makeOperate>;
@@ -25,5 +29,7 @@ export function makeOperate(room: OperateOptions) {
     scale: makeScale(room),
     idle: makeIdle(room),
     events: makeEvents(room),
+    metrics: makeMetrics(room),
+    ready: makeReady(room),
   };
 }

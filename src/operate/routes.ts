@@ -2,6 +2,7 @@ import * as z from "zod";
 import { name } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import type { Operate } from "./operate.ts";
+import { PROMETHEUS_MEDIA } from "./prometheus.ts";
 import * as wire from "./schema.ts";
 
 const ofFleet = z.strictObject({ fleet: name });
@@ -10,6 +11,17 @@ const ofQueue = z.strictObject({ queue: name });
 /** The wire of the operate room (PROTOCOL, Operate). */
 export function operateRoutes(operate: Operate): Operation[] {
   return [
+    operation({
+      id: "operate.metrics",
+      method: "GET",
+      path: "/metrics",
+      summary: "Everything that is counted, as Prometheus text",
+      scopes: ["read"],
+      params: z.strictObject({}),
+      media: PROMETHEUS_MEDIA,
+      answer: z.string(),
+      handle: async ({ caller }) => ({ body: "", content: await operate.metrics(caller) }),
+    }),
     operation({
       id: "operate.scale-fleet",
       method: "GET",

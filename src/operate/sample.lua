@@ -11,12 +11,16 @@ local totals = redis.call('HMGET', history, 'sampled_at', 'lapsed', 'grants', un
 local lapsed, denials = tonumber(totals[2] or '') or 0, 0
 for at = 4, #totals do denials = denials + (tonumber(totals[at] or '') or 0) end
 
--- What ended since the last sample still stands in the set: on a whole deadline if it lapsed, on a half if by a call.
+-- What ended since the last sample still stands in the set: on a whole deadline if it lapsed, on a half if by a call. A
+-- task's lease that was found lapsed has been put aside among what was replaced.
 local since = math.max(tonumber(totals[1] or '') or 0, now - reach_ms)
-local ended = redis.call('ZRANGEBYSCORE', members, '(' .. half_past(LEASE, since), half_past(LEASE, now), 'WITHSCORES',
-                         'LIMIT', 0, 100000)
-for at = 2, #ended, 2 do
-  if tonumber(ended[at]) % 1 == 0 then lapsed = lapsed + 1 end
+for band, pattern in pairs({ [LEASE] = '', [REPLACED] = '^t/' }) do
+  local from, to = band * 1e15 + since + 0.5, band * 1e15 + now + 0.5
+  local ended = redis.call('ZRANGEBYSCORE', members, string.format('(%.1f', from), string.format('%.1f', to),
+                           'WITHSCORES', 'LIMIT', 0, 100000)
+  for at = 1, #ended, 2 do
+    if tonumber(ended[at + 1]) % 1 == 0 and ended[at]:find(pattern) then lapsed = lapsed + 1 end
+  end
 end
 
 local sample = string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', now, live, busy, capacity_of(live, ratio),

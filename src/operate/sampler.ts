@@ -1,11 +1,10 @@
 import * as z from "zod";
 import type { Fleets } from "../fleets/fleets.ts";
 import { tenThousandths } from "../leases/capacity.ts";
-import { policyOf } from "../leases/configuration.ts";
 import { DENIAL_REASONS, FIELDS } from "../leases/ledger.ts";
-import { DEFAULT_POLICY, type Policy } from "../leases/policy.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";
+import { readablePolicy } from "./policies.ts";
 import { placesOf } from "./rings.ts";
 import * as scripts from "./scripts.ts";
 
@@ -28,7 +27,7 @@ export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptio
     const now = await clock.now();
     const calls = names.map((fleet, at) => ({
       keys: keys.fleet(fleet),
-      args: { now, ratio: ratioOf(texts[at] ?? ""), reach_ms: REACH_MS, ...placesOf(now) },
+      args: { now, ratio: ratioOf(fleet, texts[at] ?? ""), reach_ms: REACH_MS, ...placesOf(now) },
       rest: DENIAL_REASONS.map(FIELDS.denials),
     }));
     await store.runs(scripts.sample, calls);
@@ -53,14 +52,5 @@ export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptio
   };
 }
 
-function ratioOf(text: string): number {
-  return tenThousandths(readable(text).classes.normal?.ratio ?? 1);
-}
-
-function readable(text: string): Policy {
-  try {
-    return policyOf(text);
-  } catch {
-    return DEFAULT_POLICY;
-  }
-}
+const ratioOf = (fleet: string, text: string) =>
+  tenThousandths(readablePolicy(fleet, text).classes.normal?.ratio ?? 1);

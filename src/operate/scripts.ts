@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
 import { defineScript } from "../redis/script.ts";
+import gaugeLua from "./gauge.lua";
 import idleLua from "./idle.lua";
 import keepLua from "./keep.lua";
 import recallLua from "./recall.lua";
@@ -59,4 +60,13 @@ export const trace = defineScript({
   args: [],
   rest: ["member"],
   reply: z.array(z.enum(["left", "lapsed"])),
+});
+
+export const gauge = defineScript({
+  name: "operate.gauge",
+  source: onMembers(gaugeLua),
+  keys: ["members", "policy", "history"],
+  args: ["now"],
+  rest: ["total"],
+  reply: z.tuple([z.int(), z.int(), z.int(), z.int(), z.string(), texts]),
 });

@@ -15,7 +15,7 @@ end
 if #pods > limit then
   pods, more, ready = {}, 1, count_live(members, READY, now)
 end
-local ended = redis.call('ZRANGEBYSCORE', members, '(' .. half_past(LEASE, since), half_past(LEASE, now), 'WITHSCORES',
+local ended = redis.call('ZRANGEBYSCORE', members, '(' .. ended_at(since), ended_at(now), 'WITHSCORES',
                          'LIMIT', 0, limit)
 for at = 1, #ended, 2 do
   if tonumber(ended[at + 1]) % 1 == 0 then lapsed[#lapsed + 1] = ended[at] end

@@ -38,7 +38,7 @@ export function makeWatcher({ store, keys, clock }: Ground): Watcher {
       if (album && album.picture.at > now - LOOK_MS) return album;
       const args = { now, since: album?.picture.at ?? now, limit: MAX_MEMBERS };
       const read = await store.run(scripts.watch, { keys: keys.fleet(fleet), args });
-      const picture = pictureOf(now, read);
+      const picture = pictureOf(fleet, now, read);
       const events = album ? await compare(fleet, album.picture, picture, read[4]) : [];
       // Another stream of this isolate may have looked meanwhile; then its moment stands.
       const latest = albums.get(fleet);

@@ -7,17 +7,17 @@ local record, failure, now = KEYS[6], KEYS[7], tonumber(ARGV[1])
 local max_deliveries, result_ttl_ms = tonumber(ARGV[2]), ARGV[3]
 
 local state, rest = read_record_line(redis.call('GET', record))
-if not state then return 'missing' end
-if state ~= 'w' then return state == 'x' and 'cancelled' or 'finished' end
-local first = read_task(rest)
-local found, task, place
-if first then found, task, place = find_task(keys, failure, first, now, max_deliveries) end
+local first = record_task(state, rest)
+if not first then return 'missing' end
+if state == 'x' then return 'cancelled' end
+if state == 'c' then return 'finished' end
+local found, task, place = find_task(keys, failure, first, now, max_deliveries)
 if not found then return 'missing' end
 if found == 'dead' then return 'finished' end
 if place.running then
-  redis.call('ZADD', keys.members, 'XX', 'LT', half_past(LEASE, now), place.running)
+  redis.call('ZREM', keys.timers, 'f/' .. place.running)
   redis.call('HDEL', keys.running, task.id)
-  redis.call('ZREM', keys.timers, 'f/' .. task.id)
+  redis.call('ZREM', keys.members, place.running)
 elseif place.timers then
   redis.call('ZREM', keys.timers, place.timers)
 else

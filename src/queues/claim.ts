@@ -7,7 +7,7 @@ import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
 import type { ClaimAnswer, ClaimedTask, claimBody, QueueConfig } from "./schema.ts";
 import * as scripts from "./scripts.ts";
-import { deadText, parseDelivery } from "./task.ts";
+import { type Delivery, deadText, parseDelivery, taskText } from "./task.ts";
 
 type Body = z.output<typeof claimBody>;
 type Handed = { task: Omit<ClaimedTask, "payload">; payload: string };
@@ -25,7 +25,7 @@ const REQUEST_MEMORY_MS = 600_000;
  * Takes up to `max` tasks with a slot for each, waiting up to `wait_ms` for the first.
  * Throws `request-ended` when this request's deliveries are all over.
  */
-export function makeClaim({ store, keys, clock, configurations, configs, denials }: QueuesOptions) {
+export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
     const [outcome, ...leases] = await poll(
@@ -37,11 +37,16 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    if (outcome !== "claimed") {
-      const answer = { tasks: [], reason: outcome, retry_after_ms: retryAfterMs(body.attempt) };
+    const handed = outcome === "claimed" ? await hand(queue, leases) : [];
+    if (outcome !== "claimed" || handed.length === 0) {
+      const limited = outcome === "limited";
+      const answer = {
+        tasks: [],
+        reason: limited ? ("rate_limited" as const) : outcome === "claimed" ? ("empty" as const) : outcome,
+        retry_after_ms: limited ? Number(leases[0]) : retryAfterMs(body.attempt),
+      };
       return { answer, json: JSON.stringify(answer) };
     }
-    const handed = await hand(queue, leases);
     const tasks = handed.map(({ task, payload }) => `{"payload":${payload},${JSON.stringify(task).slice(1)}`);
     return {
       answer: { tasks: handed.map(({ task }) => ({ ...task, payload: undefined })) },
@@ -56,7 +61,9 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const open = !config.paused && !policy.paused;
     if (!open && request === undefined) return ["paused"] as const;
     const at = keys.queue(config.fleet, queue);
+    const { restKeys, limit } = await rates.gate(config.limit, queue);
     return store.run(scripts.claim, {
+      restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
         now: await clock.now(),
@@ -70,12 +77,13 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
         max_deliveries: config.max_deliveries,
         mixed: mixed ? 1 : 0,
         request_memory_ms: REQUEST_MEMORY_MS,
+        limit,
       },
       rest: ratios(policy),
     });
   }
 
-  /** Reads the payloads of deliveries just made; one whose record the store has lost is dead. */
+  /** Reads the payloads of deliveries; one that has none is no delivery. */
   async function hand(queue: string, leases: readonly (string | number)[]): Promise<Handed[]> {
     const config = await configs.of(queue);
     const at = keys.queue(config.fleet, queue);
@@ -90,7 +98,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       const { task, ttl_ms, deadline_at } = delivery;
       const record = texts[place];
       if (!record?.startsWith("w ")) {
-        await bury(config, queue, id);
+        await bury(config, queue, id, delivery);
         continue;
       }
       handed.push({
@@ -110,23 +118,13 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     return handed;
   }
 
-  async function bury(config: QueueConfig, queue: string, lease: string): Promise<void> {
-    const delivery = parseDelivery(lease);
-    if (!delivery) return;
+  async function bury(config: QueueConfig, queue: string, lease: string, { task }: Delivery): Promise<void> {
     const now = await clock.now();
-    const { task } = delivery;
     const at = keys.queue(config.fleet, queue);
-    const args = {
-      now,
-      lease,
-      id: task.id,
-      state: "dead",
-      value: 0,
-      member: deadText(task, now, "record-lost"),
-    };
-    await store.run(scripts.fail, {
-      keys: { ...at, failure: at.failure(task.id) },
-      args: { ...args, note: `${lease} 0 dead\n` },
+    const member = deadText(task, now, "record-lost");
+    await store.run(scripts.bury, {
+      keys: { ...at, record: at.record(task.id) },
+      args: { now, lease, id: task.id, member, value: `l ${taskText(task)}\n` },
     });
     denials.forget(config.fleet);
   }

@@ -2,14 +2,11 @@
 -- KEYS: members (zset), timers (zset), running (hash), record (string), failure (string)
 -- ARGV: now, lease, id, failed, value, result_ttl_ms
 -- Reply: completed, already or stale
-local members, timers, running, record, failure = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local keys, record, failure = { members = KEYS[1], timers = KEYS[2], running = KEYS[3] }, KEYS[4], KEYS[5]
 local now, lease, id, failed = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4] == '1'
 local value, result_ttl_ms = ARGV[5], ARGV[6]
 
--- A live lease is the current delivery: a task is handed out again only when its lease has lapsed.
-if redis.call('ZADD', members, 'XX', 'LT', 'CH', half_past(LEASE, now), lease) == 1 then
-  redis.call('HDEL', running, id)
-  redis.call('ZREM', timers, 'f/' .. id)
+if end_delivery(keys, lease, id, now) then
   redis.call('SET', record, value, 'PX', result_ttl_ms)
   if failed then redis.call('DEL', failure) end
   return 'completed'

@@ -14,24 +14,20 @@ local function wait(task)
   oldest = math.min(oldest or math.huge, tonumber(task.age_at))
 end
 
-local flights = {}
+local leases = {}
 for _, timer in ipairs(redis.call('ZRANGEBYSCORE', timers, '-inf', ARGV[1])) do
   if timer:sub(1, 2) == 'f/' then
-    flights[#flights + 1] = timer:sub(3)
+    leases[#leases + 1] = timer:sub(3)
   else
     counts.delayed = counts.delayed - 1
     local task = read_task(timer:sub(3))
     if task then wait(task) end
   end
 end
-local held = {}
-in_chunks(flights, 5000, function(...)
-  for _, lease in ipairs(redis.call('HMGET', running, ...)) do held[#held + 1] = lease or '' end
-end)
-local found = scores_of(members, held)
-for _, lease in ipairs(held) do
-  local task = read_lease(lease)
+local found = scores_of(members, leases)
+for _, lease in ipairs(leases) do
   if not is_live(found[lease], LEASE, now) then
+    local task = read_lease(lease)
     flying = flying - 1
     if task and may_redeliver(task, max_deliveries) then
       wait(task)

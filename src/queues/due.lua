@@ -1,45 +1,56 @@
 -- Moves what time has changed: delayed tasks that are due become ready, in-flight ones whose lease has lapsed become
--- ready again or dead. A lease renewed in the fleet's set only moves its timer. Gives how many timers it looked at.
+-- ready again or dead. A lease renewed in the fleet's set only moves its timer; one that lapsed leaves its band,
+-- so that no renewal on its way brings it back. Gives how many timers it looked at.
 local function move_due(keys, now, max_deliveries, limit)
-  local due = redis.call('ZRANGEBYSCORE', keys.timers, '-inf', string.format('%.0f', now), 'LIMIT', 0, limit)
+  local due = redis.call('ZRANGEBYSCORE', keys.timers, '-inf', string.format('%.0f', now), 'WITHSCORES',
+                         'LIMIT', 0, limit)
   if #due == 0 then return 0 end
-  local timers, ready, dead, flights, ended, later = {}, {}, {}, {}, {}, {}
+  local ready, dead, later, timers, ids, flights, lapsed, leases, back = {}, {}, {}, {}, {}, {}, {}, {}, {}
   local function put(list, value, member)
     list[#list + 1] = value
     list[#list + 1] = member
   end
-  for _, timer in ipairs(due) do
-    if timer:sub(1, 2) == 'f/' then
-      flights[#flights + 1] = timer:sub(3)
-    else
-      local task = read_task(timer:sub(3))
-      timers[#timers + 1] = timer
-      if task then put(ready, order_of(task), timer:sub(3)) end
-    end
+  for at = 1, #due, 2 do
+    if due[at]:sub(1, 2) == 'f/' then leases[#leases + 1] = due[at]:sub(3) end
   end
-  if #flights > 0 then
-    local leases, held = redis.call('HMGET', keys.running, unpack(flights)), {}
-    for _, lease in ipairs(leases) do held[#held + 1] = lease or nil end
-    local found = scores_of(keys.members, held)
-    for at, id in ipairs(flights) do
-      local lease = leases[at]
-      local task = read_lease(lease)
-      if task and is_live(found[lease], LEASE, now) then
-        put(later, string.format('%.0f', found[lease] - LEASE * 1e15), 'f/' .. id)
-      else
-        timers[#timers + 1], ended[#ended + 1] = 'f/' .. id, id
-        if task and may_redeliver(task, max_deliveries) then
-          put(ready, order_of(task), write_task(task))
-        elseif task then
-          put(dead, 0, dead_member(task, now, 'max_deliveries'))
-        end
+  local found = scores_of(keys.members, leases)
+  for at = 1, #due, 2 do
+    local timer = due[at]
+    local delayed, flying, rest = timer:sub(1, 2) == 'd/', timer:sub(1, 2) == 'f/', timer:sub(3)
+    local task
+    if delayed then task = read_task(rest) end
+    if flying then task = read_lease(rest) end
+    if task and flying and is_live(found[rest], LEASE, now) then
+      put(later, string.format('%.0f', found[rest] - LEASE * 1e15), timer)
+    else
+      timers[#timers + 1] = timer
+      put(back, due[at + 1], timer)
+      if flying and found[rest] then put(lapsed, score(REPLACED, found[rest] % 1e15), rest) end
+      if task and flying then
+        ids[#ids + 1] = task.id
+        put(flights, task.id, rest)
+      end
+      if task and (delayed or may_redeliver(task, max_deliveries)) then
+        put(ready, order_of(task), write_task(task))
+      elseif task then
+        put(dead, 0, dead_member(task, now, 'max_deliveries'))
       end
     end
   end
-  if #ready > 0 then redis.call('ZADD', keys.ready, unpack(ready)) end
-  if #dead > 0 then redis.call('ZADD', keys.dead, unpack(dead)) end
-  if #ended > 0 then redis.call('HDEL', keys.running, unpack(ended)) end
+
+  local held, added = {}, {}
+  local function undo()
+    redis.call('ZADD', keys.timers, unpack(back))
+    if #held > 0 then redis.call('HSET', keys.running, unpack(held)) end
+    if #added > 0 then redis.call('ZREM', keys.ready, unpack(added)) end
+  end
   if #timers > 0 then redis.call('ZREM', keys.timers, unpack(timers)) end
+  if #ids > 0 then write_or(undo, 'HDEL', keys.running, unpack(ids)) end
+  held = flights
+  if #ready > 0 then write_or(undo, 'ZADD', keys.ready, unpack(ready)) end
+  for at = 2, #ready, 2 do added[#added + 1] = ready[at] end
+  if #dead > 0 then write_or(undo, 'ZADD', keys.dead, unpack(dead)) end
+  if #lapsed > 0 then redis.call('ZADD', keys.members, 'XX', unpack(lapsed)) end
   if #later > 0 then redis.call('ZADD', keys.timers, unpack(later)) end
-  return #due
+  return #due / 2
 end

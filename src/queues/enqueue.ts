@@ -11,6 +11,7 @@ import * as scripts from "./scripts.ts";
 import { newTaskId, rankOf, type Task, taskText } from "./task.ts";
 
 type Body = z.output<typeof taskBody>;
+type Place = "ready" | "delayed" | "known";
 type Outcome = { id: string; status: EnqueueAnswer } | { id: string; code: ProblemCode };
 
 export function makeEnqueue({ store, keys, clock, configurations, configs }: QueuesOptions) {
@@ -24,29 +25,25 @@ export function makeEnqueue({ store, keys, clock, configurations, configs }: Que
     const now = await clock.now();
     const at = keys.queue(config.fleet, queue);
     const outcomes: Outcome[] = [];
-    const taken: { place: number; task: Task; payload: string; delayed: boolean }[] = [];
-    for (const [place, body] of bodies.entries()) {
-      const payload = payloads[place] ?? "null";
+    const taken: { index: number; task: Task; payload: string; place: Place }[] = [];
+    for (const [index, body] of bodies.entries()) {
+      const payload = payloads[index] ?? "null";
       const id = body.id ?? newTaskId(now);
-      const refused = refusal(body, payload, policy);
-      if (refused) outcomes[place] = { id, code: refused };
-      else
-        taken.push({
-          place,
-          task: await taskOf(body, id, place, payload, policy, now),
-          payload,
-          delayed: body.delay_ms > 0,
-        });
+      if (isTooLarge(payload)) outcomes[index] = { id, code: "too-large" };
+      else {
+        const task = await taskOf(body, id, index, payload, policy, now);
+        taken.push({ index, task, payload, place: placeOf(body, policy) });
+      }
     }
     if (taken.length > 0) {
       const replies = await store.run(scripts.enqueue, {
         keys: at,
         restKeys: taken.flatMap(({ task }) => [at.record(task.id), at.failure(task.id)]),
         args: { now, max_backlog: config.max_backlog ?? "", max_deliveries: config.max_deliveries },
-        rest: taken.flatMap(({ task, payload, delayed }) => [taskText(task), payload, delayed ? 1 : 0]),
+        rest: taken.flatMap(({ task, payload, place }) => [taskText(task), payload, place]),
       });
-      for (const [index, { place, task }] of taken.entries())
-        outcomes[place] = outcomeOf(task.id, replies[index]);
+      for (const [turn, { index, task }] of taken.entries())
+        outcomes[index] = outcomeOf(task.id, replies[turn]);
     }
     return outcomes;
   }
@@ -72,9 +69,12 @@ export function makeEnqueue({ store, keys, clock, configurations, configs }: Que
   };
 }
 
-function refusal(body: Body, payload: string, policy: Policy): ProblemCode | undefined {
-  if (!Object.hasOwn(policy.classes, body.class)) return "unknown-class";
-  return new TextEncoder().encode(payload).length > MAX_PAYLOAD_BYTES ? "too-large" : undefined;
+const isTooLarge = (payload: string) => new TextEncoder().encode(payload).length > MAX_PAYLOAD_BYTES;
+
+/** Where a task waits first; one of a class that the policy has not is only known, if it was taken in before. */
+function placeOf(body: Body, policy: Policy): Place {
+  if (!Object.hasOwn(policy.classes, body.class)) return "known";
+  return body.delay_ms > 0 ? "delayed" : "ready";
 }
 
 async function taskOf(
@@ -105,16 +105,18 @@ async function taskOf(
   };
 }
 
-/** 64 bits of SHA-256 over everything that makes two bodies the same. */
+/** 64 bits of SHA-256, in the letters of base64url, over everything that makes two bodies the same. */
 async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(digest, 0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const letters = btoa(String.fromCharCode(...new Uint8Array(digest, 0, 8)));
+  return letters.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 function outcomeOf(id: string, reply: readonly [string, string] | undefined): Outcome {
   const [outcome, state] = reply ?? ["", ""];
   if (outcome === "conflict") return { id, code: "id-conflict" };
   if (outcome === "full") return { id, code: "queue-full" };
+  if (outcome === "unknown") return { id, code: "unknown-class" };
   return { id, status: { id, state: state as EnqueueAnswer["state"], duplicate: outcome === "duplicate" } };
 }
 

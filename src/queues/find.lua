@@ -1,37 +1,75 @@
--- Where a waiting task is: its state, the task, and what holds it, or nothing when no structure has it.
-local function find_task(keys, failure, first, now, max_deliveries)
-  local lease = redis.call('HGET', keys.running, first.id)
-  if lease then
-    local task = read_lease(lease)
-    local score_now = tonumber(redis.call('ZSCORE', keys.members, lease) or '')
-    if is_live(score_now, LEASE, now) then return 'in_flight', task, { running = lease } end
-    return may_redeliver(task, max_deliveries) and 'ready' or 'dead', task, { running = lease }
-  end
-  local dead = redis.call('ZRANGEBYLEX', keys.dead, '[' .. first.id .. '/', '(' .. first.id .. '0', 'LIMIT', 0, 1)[1]
-  if dead then
-    local text, reason = string.match(dead, '^[^/]*/%d+/(' .. string.rep('[^/]*/', #FIELDS - 1) .. '[^/]*)/(.*)$')
-    return 'dead', read_task(text), { dead = dead, reason = reason }
-  end
-  local order = order_of(first)
-  for _, text in ipairs(redis.call('ZRANGEBYSCORE', keys.ready, order, order)) do
-    local task = read_task(text)
-    if task and task.id == first.id then return 'ready', task, { ready = text } end
-  end
-  -- A retried task waits for the time its failure names; one that never ran, for the time its age begins.
-  local due = string.match(redis.call('GET', failure) or '', '^%S+ (%d+)') or first.age_at
-  for _, timer in ipairs(redis.call('ZRANGEBYSCORE', keys.timers, due, due)) do
-    local task = timer:sub(1, 2) == 'd/' and read_task(timer:sub(3))
-    if task and task.id == first.id then
-      return tonumber(due) > now and 'delayed' or 'ready', task, { timers = timer }
-    end
-  end
-  return nil
-end
-
--- The first line of a record tells its state; a payload or a result stands behind it.
+-- The first line of a record tells its state: w for a task that waits, runs or is dead, c completed, x cancelled,
+-- l for one whose payload is lost.
 local function read_record_line(record)
   local line = string.match(record or '', '^([^\n]*)\n')
   if not line then return nil end
-  local state, rest = string.match(line, '^(%a) (.*)$')
+  local state, rest = string.match(line, '^([wcxl]) (.*)$')
   return state, rest, record:sub(#line + 2)
+end
+
+-- The task a record speaks of, whatever its state.
+local function record_task(state, rest)
+  if state == 'w' or state == 'l' then return read_task(rest) end
+  local what = string.match(rest or '', '^%d+ (%S+)$')
+  if state == 'c' then return read_lease(what) end
+  return read_task(what)
+end
+
+local function find_in(key, order, kind, id)
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, order, order)) do
+    local task = member:sub(1, #kind) == kind and read_task(member:sub(#kind + 1))
+    if task and task.id == id then return task, member end
+  end
+end
+
+-- A waiting task stands at the score that its record gives, or in another rank since its class has another ratio.
+local function find_moved(keys, first)
+  local from = '-inf'
+  while true do
+    local head = redis.call('ZRANGEBYSCORE', keys.ready, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    if #head == 0 then return nil end
+    local rank = math.max(0, math.floor(tonumber(head[2]) / 1e13))
+    first.rank = string.format('%.0f', rank)
+    local task, text = find_in(keys.ready, order_of(first), '', first.id)
+    if task then return task, text end
+    from = string.format('%.0f', (rank + 1) * 1e13)
+  end
+end
+
+-- The last resort of a search that found nothing: any delayed task of this id, wherever it stands.
+local function find_delayed(keys, id)
+  local found = redis.call('ZSCAN', keys.timers, 0, 'MATCH', 'd/*/' .. id .. '/*', 'COUNT', 10000000)[2]
+  for at = 1, #found, 2 do
+    local task = read_task(found[at]:sub(3))
+    if task and task.id == id then return task, found[at], tonumber(found[at + 1]) end
+  end
+end
+
+-- Where a task is: its state, the task, and what holds it, or nothing when no structure has it.
+local function find_task(keys, failure, first, now, max_deliveries)
+  local lease = redis.call('HGET', keys.running, first.id)
+  local flying = read_lease(lease)
+  if flying and flying.id == first.id then
+    local value = tonumber(redis.call('ZSCORE', keys.members, lease) or '')
+    if is_live(value, LEASE, now) then return 'in_flight', flying, { running = lease } end
+    if may_redeliver(flying, max_deliveries) then return 'ready', flying, { running = lease } end
+    return 'dead', flying, { running = lease, reason = 'max_deliveries' }
+  end
+  local prefix = '[' .. first.id .. '/'
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', keys.dead, prefix, '(' .. first.id .. '0', 'LIMIT', 0, 1)) do
+    local task, reason = read_dead(member)
+    if task then return 'dead', task, { dead = member, reason = reason } end
+  end
+  local task, text = find_in(keys.ready, order_of(first), '', first.id)
+  if task then return 'ready', task, { ready = text } end
+  -- A retried task waits for the time its failure names; one that never ran, for the time its age begins.
+  local due = string.match(redis.call('GET', failure) or '', '^%S+ (%d+) %S+\n')
+  due = tonumber(due or first.age_at)
+  task, text = find_in(keys.timers, string.format('%.0f', due), 'd/', first.id)
+  if not task then
+    task, text = find_moved(keys, first)
+    if task then return 'ready', task, { ready = text } end
+    task, text, due = find_delayed(keys, first.id)
+  end
+  if task then return due > now and 'delayed' or 'ready', task, { timers = text } end
 end

@@ -3,16 +3,34 @@
 -- ARGV: now, then per task: lease
 -- Reply: the leases that were live and are ended
 local members, ready, timers, running = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local now, ended = tonumber(ARGV[1]), {}
-for at = 2, #ARGV do
-  local lease = ARGV[at]
-  local task = read_lease(lease)
-  if task and redis.call('ZADD', members, 'XX', 'LT', 'CH', half_past(LEASE, now), lease) == 1 then
+local now, leases, flights = tonumber(ARGV[1]), { unpack(ARGV, 2) }, {}
+for at, lease in ipairs(leases) do flights[at] = 'f/' .. lease end
+
+local found, current = scores_of(members, leases), scores_of(timers, flights)
+local ended, over, ids, back, entries = {}, {}, {}, {}, {}
+for _, lease in ipairs(leases) do
+  local task = is_live(found[lease], LEASE, now) and read_lease(lease)
+  if task then ended[#ended + 1] = lease end
+  -- A lease that a renewal on its way has kept longer than its delivery only holds a slot.
+  if task and current['f/' .. lease] then
     task.deliveries, task.deferred = task.deliveries - 1, task.deferred + 1
-    redis.call('HDEL', running, task.id)
-    redis.call('ZREM', timers, 'f/' .. task.id)
-    redis.call('ZADD', ready, order_of(task), write_task(task))
-    ended[#ended + 1] = lease
+    over[#over + 1], ids[#ids + 1] = 'f/' .. lease, task.id
+    back[#back + 1], back[#back + 2] = ARGV[1], 'f/' .. lease
+    entries[#entries + 1], entries[#entries + 2] = order_of(task), write_task(task)
   end
 end
+if #ended == 0 then return ended end
+
+if #over > 0 then
+  local held = {}
+  local function undo()
+    redis.call('ZADD', timers, unpack(back))
+    if #held > 0 then redis.call('HSET', running, unpack(held)) end
+  end
+  redis.call('ZREM', timers, unpack(over))
+  write_or(undo, 'HDEL', running, unpack(ids))
+  for at, id in ipairs(ids) do held[at * 2 - 1], held[at * 2] = id, over[at]:sub(3) end
+  write_or(undo, 'ZADD', ready, unpack(entries))
+end
+redis.call('ZREM', members, unpack(ended))
 return ended

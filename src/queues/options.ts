@@ -1,6 +1,7 @@
 import type { Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import type { Ledger } from "../leases/ledger.ts";
+import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { QueueConfigs } from "./configs.ts";
 
@@ -9,6 +10,7 @@ export interface QueuesGround extends Ground {
   configurations: Configurations;
   denials: Denials;
   ledger: Ledger;
+  rates: Rates;
 }
 
 export interface QueuesOptions extends QueuesGround {

@@ -2,12 +2,14 @@
 -- KEYS: from (zset), then per member: record, failure
 -- ARGV: per task: member
 -- Reply: how many were there
-local from, gone = KEYS[1], 0
-for at, member in ipairs(ARGV) do
-  local record, failure = KEYS[at * 2], KEYS[at * 2 + 1]
-  if redis.call('ZREM', from, member) == 1 then
-    gone = gone + 1
-    redis.call('DEL', record, failure)
+local from, gone, kept = KEYS[1], {}, {}
+for at, value in ipairs(redis.call('ZMSCORE', from, unpack(ARGV))) do
+  if value then
+    gone[#gone + 1] = ARGV[at]
+    kept[#kept + 1], kept[#kept + 2] = KEYS[at * 2], KEYS[at * 2 + 1]
   end
 end
-return gone
+if #gone == 0 then return 0 end
+redis.call('ZREM', from, unpack(gone))
+redis.call('DEL', unpack(kept))
+return #gone

@@ -11,12 +11,11 @@ for at = 2, #ARGV do
 end
 local entries, gone = {}, {}
 for _, member in ipairs(found) do
-  local task = read_task(string.match(member, '^[^/]*/%d+/(' .. string.rep('[^/]*/', #FIELDS - 1) .. '[^/]*)/'))
+  local task = read_dead(member)
   gone[#gone + 1] = member
   if task then
     task.deliveries, task.deferred, task.first, task.last = 0, 0, '', ''
-    entries[#entries + 1] = order_of(task)
-    entries[#entries + 1] = write_task(task)
+    entries[#entries + 1], entries[#entries + 2] = order_of(task), write_task(task)
   end
 end
 if #entries > 0 then redis.call('ZADD', ready, unpack(entries)) end

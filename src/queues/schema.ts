@@ -22,6 +22,8 @@ export const queueBody = z
     soft_time_limit_ms: durationMs.optional(),
     max_backlog: z.int().min(1).max(1_000_000_000).optional(),
     result_ttl_ms: durationMs.default(86_400_000),
+    /** A limit of which every claimed task takes one, under the queue's name as key. */
+    limit: name.optional(),
     paused: z.boolean().default(false),
   })
   .refine(({ time_limit_ms: hard, soft_time_limit_ms: soft }) => soft === undefined || soft < hard, {

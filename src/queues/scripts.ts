@@ -1,11 +1,15 @@
 import * as z from "zod";
 import { onMembers } from "../leases/bands.ts";
+import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
+import buryLua from "./bury.lua";
 import cancelLua from "./cancel.lua";
+import chooseLua from "./choose.lua";
 import claimLua from "./claim.lua";
 import completeLua from "./complete.lua";
 import countsLua from "./counts.lua";
 import dueLua from "./due.lua";
+import endDeliveryLua from "./end-delivery.lua";
 import enqueueLua from "./enqueue.lua";
 import failLua from "./fail.lua";
 import findLua from "./find.lua";
@@ -14,6 +18,7 @@ import handBackLua from "./hand-back.lua";
 import listTasksLua from "./list-tasks.lua";
 import purgeLua from "./purge.lua";
 import redriveLua from "./redrive.lua";
+import repeatedLua from "./repeated.lua";
 import setConfigLua from "./set-config.lua";
 import sweepLua from "./sweep.lua";
 import taskLua from "./task.lua";
@@ -33,18 +38,19 @@ export const setConfig = defineScript({
 
 export const enqueue = defineScript({
   name: "queues.enqueue",
-  source: onTasks(findLua, enqueueLua),
+  source: onTasks(findLua, dueLua, repeatedLua, enqueueLua),
   keys: structures,
   restKeys: ["record", "failure"],
   args: ["now", "max_backlog", "max_deliveries"],
-  rest: ["task", "payload", "delayed"],
-  reply: z.array(z.tuple([z.enum(["added", "duplicate", "conflict", "full"]), z.string()])),
+  rest: ["task", "payload", "place"],
+  reply: z.array(z.tuple([z.enum(["added", "duplicate", "conflict", "full", "unknown"]), z.string()])),
 });
 
 export const claim = defineScript({
   name: "queues.claim",
-  source: onTasks(dueLua, claimLua),
+  source: onTasks(dueLua, chooseLua, withGate(claimLua)),
   keys: [...structures, "request"],
+  restKeys: ["bucket"],
   args: [
     "now",
     "open",
@@ -57,17 +63,18 @@ export const claim = defineScript({
     "max_deliveries",
     "mixed",
     "request_memory_ms",
+    "limit",
   ],
   rest: ["class", "ratio"],
   reply: z.tuple(
-    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused"])],
+    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"])],
     z.union([z.string(), int]),
   ),
 });
 
 export const complete = defineScript({
   name: "queues.complete",
-  source: onTasks(findLua, completeLua),
+  source: onTasks(findLua, endDeliveryLua, completeLua),
   keys: ["members", "timers", "running", "record", "failure"],
   args: ["now", "lease", "id", "failed", "value", "result_ttl_ms"],
   reply: z.enum(["completed", "already", "stale"]),
@@ -75,10 +82,18 @@ export const complete = defineScript({
 
 export const fail = defineScript({
   name: "queues.fail",
-  source: onTasks(failLua),
+  source: onTasks(endDeliveryLua, failLua),
   keys: ["members", "ready", "timers", "running", "dead", "failure"],
   args: ["now", "lease", "id", "state", "value", "member", "note"],
   reply: z.tuple([z.enum(["failed", "already", "stale"]), z.string()]),
+});
+
+export const bury = defineScript({
+  name: "queues.bury",
+  source: onTasks(findLua, endDeliveryLua, buryLua),
+  keys: ["members", "timers", "running", "dead", "record"],
+  args: ["now", "lease", "id", "member", "value"],
+  reply: z.enum(["dead", "dropped", "kept"]),
 });
 
 export const handBack = defineScript({

@@ -1,27 +1,31 @@
 -- What moving a task needs travels in the members themselves, as text in fixed places.
--- A task is turn/id/class/priority/enqueued_at/age_at/rank/max/limit/hash/deliveries/deferred/first/last/failed;
--- its lease is t/cluster/pod/instance/class/ttl/queue/deadline/claimed/ and then the task.
+-- A task is turn/id/class/priority/enqueued_at/age_at/rank/max/limit/hash/deliveries/deferred/first/last/failed, with
+-- age_at empty where it is enqueued_at; its lease is t/cluster/pod/instance/class/ttl/queue/deadline/claimed/ and then
+-- the task. In a queue's timers a delayed task is d/ and the task, a delivery f/ and its lease.
 local FIELDS = { 'turn', 'id', 'class', 'priority', 'enqueued_at', 'age_at', 'rank', 'max', 'limit', 'hash',
                  'deliveries', 'deferred', 'first', 'last', 'failed' }
+local TASK = '(%d+)/([^/%s]+)/([^/%s]+)/(%d)/(%d+)/(%d*)/(%d+)/(%d*)/(%d*)/([^/%s]+)/(%d+)/(%d+)/(%d*)/(%d*)/([01])'
+local WHOLE_TASK, LEASE_TASK = '^' .. TASK .. '$', '^t' .. string.rep('/[^/]*', 4) .. '/%d+/[^/]*/%d+/%d+/(.*)$'
 
+-- Nothing for a text that is not of this shape, so that junk among the members is passed over.
 local function read_task(text)
-  local task, at = {}, 0
-  for value in string.gmatch((text or '') .. '/', '([^/]*)/') do
-    at = at + 1
-    task[FIELDS[at] or at] = value
-  end
-  return at == #FIELDS and task or nil
+  local values = { string.match(text or '', WHOLE_TASK) }
+  if #values ~= #FIELDS then return nil end
+  local task = {}
+  for at, field in ipairs(FIELDS) do task[field] = values[at] end
+  if task.age_at == '' then task.age_at = task.enqueued_at end
+  return task
 end
 
 local function write_task(task)
   local values = {}
   for at, field in ipairs(FIELDS) do values[at] = task[field] end
+  if task.age_at == task.enqueued_at then values[6] = '' end
   return table.concat(values, '/')
 end
 
 local function read_lease(lease)
-  local deadline, claimed, task = string.match(lease or '', '^t/[^/]*/[^/]*/[^/]*/[^/]*/%d+/[^/]*/(%d+)/(%d+)/(.*)$')
-  return read_task(task), tonumber(deadline), tonumber(claimed)
+  return read_task(string.match(lease or '', LEASE_TASK))
 end
 
 -- Class first, then priority, then age; equal scores fall in order of turn and id.
@@ -34,6 +38,21 @@ local function dead_member(task, now, reason)
   return task.id .. '/' .. string.format('%.0f', now) .. '/' .. write_task(task) .. '/' .. reason
 end
 
+local function read_dead(member)
+  local text, reason = string.match(member, '^[^/]*/%d+/(' .. TASK:gsub('[()]', '') .. ')/(.*)$')
+  return read_task(text), reason
+end
+
 local function may_redeliver(task, max_deliveries)
   return tonumber(task.deliveries) < (tonumber(task.max) or max_deliveries)
+end
+
+-- A write that a record of another type may refuse: then what was done before it is taken back.
+local function write_or(undo, ...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err then
+    undo()
+    error(reply)
+  end
+  return reply
 end

@@ -32,6 +32,8 @@ export interface Delivery {
 }
 
 const FIELD_COUNT = 15;
+const TASK =
+  /^(\d+)\/([^/\s]+)\/([^/\s]+)\/(\d)\/(\d+)\/(\d*)\/(\d+)\/(\d*)\/(\d*)\/([^/\s]+)\/(\d+)\/(\d+)\/(\d*)\/(\d*)\/([01])$/;
 const text = (value: number | undefined) => value?.toString() ?? "";
 const number = (value: string | undefined) => (value ? Number(value) : undefined);
 
@@ -43,7 +45,7 @@ export function taskText(task: Task): string {
     task.class,
     task.priority,
     task.enqueued_at,
-    task.age_at,
+    task.age_at === task.enqueued_at ? "" : task.age_at,
     task.rank,
     text(task.max_deliveries),
     text(task.time_limit_ms),
@@ -58,32 +60,18 @@ export function taskText(task: Task): string {
 
 /** Reads a member text back; undefined for one that is not of its shape. */
 export function parseTask(member: string): Task | undefined {
-  const parts = member.split("/");
-  const [
-    turn,
-    id,
-    className,
-    priority,
-    enqueued,
-    age,
-    rank,
-    max,
-    limit,
-    hash,
-    deliveries,
-    deferred,
-    first,
-    last,
-    failed,
-  ] = parts;
-  if (parts.length !== FIELD_COUNT || !id || !className || hash === undefined) return undefined;
+  const parts = TASK.exec(member);
+  if (!parts) return undefined;
+  const [, turn, id = "", className = "", priority, enqueued, age, rank, max, limit, hash = "", ...rest] =
+    parts;
+  const [deliveries, deferred, first, last, failed] = rest;
   return {
     turn: Number(turn),
     id,
     class: className,
     priority: Number(priority),
     enqueued_at: Number(enqueued),
-    age_at: Number(age),
+    age_at: Number(age || enqueued),
     rank: Number(rank),
     max_deliveries: number(max),
     time_limit_ms: number(limit),

@@ -40,7 +40,11 @@ export function makeClock({ time, defer, local = Date.now }: ClockOptions): Cloc
     local,
     sleep,
     async now() {
-      if (offset === undefined) return local() + (await learn());
+      if (offset === undefined) {
+        const learnt = await learn();
+        // The local time is read after the wait, not before it.
+        return local() + learnt;
+      }
       if (local() >= refreshAt) {
         refreshAt = local() + RETRY_MS;
         defer(learn().catch(() => undefined));

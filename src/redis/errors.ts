@@ -3,7 +3,7 @@ export class StoreUnavailable extends Error {
   override name = "StoreUnavailable";
   readonly kind: UnavailableKind;
 
-  constructor(message: string, kind: UnavailableKind) {
+  constructor(message?: string, kind: UnavailableKind = "no_answer") {
     super(message);
     this.kind = kind;
   }
@@ -17,6 +17,11 @@ export class StoreFault extends Error {
   override name = "StoreFault";
 }
 
+/** One script was to touch records that this store keeps on different shards; nothing was run. On the wire: 400. */
+export class KeysApart extends Error {
+  override name = "KeysApart";
+}
+
 /** What a store error says, without the command that the SDK puts behind it (it carries every argument). */
 export function storeMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -25,6 +30,6 @@ export function storeMessage(error: unknown): string {
 
 /** True for an error the store itself reported of our script: a record of another type, a bad number. */
 export function isScriptError(message: string): boolean {
-  if (message.startsWith("WRONGTYPE")) return true;
+  if (/^(Command \d+ \[ \w+ \] failed: )?WRONGTYPE/.test(message)) return true;
   return message.startsWith("ERR") && /user_script|script:|@user_function/.test(message);
 }

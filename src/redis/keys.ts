@@ -21,8 +21,32 @@ export interface QueueKeys {
   request(holder: string): string;
 }
 
+/** The Redis keys of one limit's configuration; its buckets live apart, each with its own tag. */
+export interface LimitKeys {
+  configuration: string;
+  /** The rate an adapting limit has come to. */
+  pace: string;
+}
+
+/** The Redis keys of one bucket: a limit's key, by the hash of its text, and one request on it. */
+export interface BucketKeys {
+  bucket: string;
+  request: string;
+}
+
+/** The Redis keys of one filter; `generation` counts its generations. */
+export interface FilterKeys {
+  configuration: string;
+  shard(generation: number, shard: number): string;
+}
+
 /** Every Redis key the product uses. */
 export interface Keys {
+  filter(filter: string): FilterKeys;
+  limit(limit: string): LimitKeys;
+  bucket(limit: string, hash: string, request?: string): BucketKeys;
+  /** The names of limits that adapt. */
+  adapting: string;
   fleet(fleet: string): FleetKeys;
   queue(fleet: string, queue: string): QueueKeys;
   /** What a queue is; apart from its tasks, since its fleet is only known from it. */
@@ -66,5 +90,18 @@ export function makeKeys(prefix: string): Keys {
     fleets: `${prefix}:fleets`,
     queues: `${prefix}:queues`,
     totals: `${prefix}:totals`,
+    filter: (filter) => ({
+      configuration: `${prefix}:{filter:${filter}}:configuration`,
+      shard: (generation, shard) => `${prefix}:{filter:${filter}}:bits:${generation}:${shard}`,
+    }),
+    limit: (limit) => ({
+      configuration: `${prefix}:{limit:${limit}}:configuration`,
+      pace: `${prefix}:{limit:${limit}}:pace`,
+    }),
+    bucket: (limit, hash, request = "") => ({
+      bucket: `${prefix}:{limit:${limit}/${hash}}:bucket`,
+      request: `${prefix}:{limit:${limit}/${hash}}:request:${request}`,
+    }),
+    adapting: `${prefix}:adapting`,
   };
 }

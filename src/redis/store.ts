@@ -1,6 +1,13 @@
 import { Redis } from "@upstash/redis/cloudflare";
 import type * as z from "zod";
-import { isScriptError, StoreFault, StoreUnavailable, storeMessage, type UnavailableKind } from "./errors.ts";
+import {
+  isScriptError,
+  KeysApart,
+  StoreFault,
+  StoreUnavailable,
+  storeMessage,
+  type UnavailableKind,
+} from "./errors.ts";
 import type { Script, ScriptCall } from "./script.ts";
 
 /** How to reach the store. `timeoutMs` bounds one trip (default 1,500 ms). */
@@ -19,7 +26,7 @@ export type Read =
   | { count: string; min: string; max: string }
   | { members: string; min: string; max: string };
 
-/** The one door to Redis. Every method throws StoreUnavailable (503) or StoreFault (500), nothing else. */
+/** The one door to Redis. Every method throws StoreUnavailable (503), StoreFault (500) or KeysApart (400), nothing else. */
 export interface Store {
   run<K extends string, A extends string, R>(script: Script<K, A, R>, call: ScriptCall<K, A>): Promise<R>;
   /** Redis's TIME in epoch milliseconds. */
@@ -154,7 +161,7 @@ export function makeStore(options: StoreOptions): Store {
         else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
         else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
       }
-      const raw = await trip({ name: "reads" }, () => pipeline.exec<unknown[]>());
+      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () => pipeline.exec<unknown[]>());
       const replies = reply.array().length(reads.length).safeParse(raw);
       if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
       return replies.data;
@@ -175,6 +182,12 @@ function inputsOf<K extends string, A extends string>(
 const isRefusal = (error: string | undefined): error is string =>
   error !== undefined && !error.startsWith("NOSCRIPT") && !isScriptError(error);
 
+function keyOf(read: Read): string {
+  if ("get" in read) return read.get;
+  if ("texts" in read) return read.texts.join(", ");
+  return "count" in read ? read.count : read.members;
+}
+
 async function trip<R>(what: { name: string; keys?: readonly string[] }, call: () => Promise<R>): Promise<R> {
   let raw: R;
   try {
@@ -182,9 +195,12 @@ async function trip<R>(what: { name: string; keys?: readonly string[] }, call: (
   } catch (error) {
     const message = storeMessage(error);
     if (isScriptError(message)) {
-      const records = what.keys ? ` among the records ${what.keys.join(", ")}` : "";
+      const place = /^Command (\d+) /.exec(message)?.[1];
+      const keys = place === undefined ? what.keys : what.keys?.slice(Number(place) - 1, Number(place));
+      const records = keys ? ` among the records ${keys.join(", ")}` : "";
       throw new StoreFault(`${what.name} met a record of another type${records}`);
     }
+    if (message.startsWith("CROSSSLOT")) throw new KeysApart(`${what.name} spans records that live apart`);
     const [kind, word] = kindOf(error, message);
     throw new StoreUnavailable(`${what.name}: ${word}`, kind);
   }

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
+import { filterBudgets, limitBudgets } from "./alone-limits.ts";
+import { operateBudgets } from "./alone-operate.ts";
 
 // This file alone uses this Redis: it counts every command and wipes the database.
 const newWorld = () => new World({ restUrl: inject("aloneUrl") });
@@ -107,6 +109,12 @@ describe("billed commands of an operation, store warm (DESIGN 6)", () => {
     expect(await billed(world, () => large.acquire())).toBe(4);
   });
 });
+
+describe("billed commands of what an operator reads", () => operateBudgets(newWorld, billed));
+describe("billed commands of limits, configuration in memory (DESIGN 6)", () =>
+  limitBudgets(newWorld, billed));
+
+describe("billed commands of filters", () => filterBudgets(newWorld, billed));
 
 describe("a store that forgets", () => {
   test("after FLUSHALL the fleet has counted itself again within one heartbeat and wiped leases are lost", async () => {

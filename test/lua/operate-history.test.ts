@@ -65,7 +65,10 @@ test("only leases that ran out are lapsed: not released ones, not those of a pod
   await fleet.release(five, six);
   await fleet.leave({ pod: "leaver" });
   expect((await fleet.status()).busy).toBe(2);
-  await minutes(world, 1);
+  world.advance(40_000);
+  await queue.claim();
+  world.advance(20_000);
+  await world.app.scheduled("* * * * *");
   const { samples } = await historyOf(world, "fleets/render");
   expect(samples.at(-1)).toMatchObject({ lapsed: 2 });
 });

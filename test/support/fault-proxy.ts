@@ -23,6 +23,7 @@ const FAULTS: Record<string, (ask: Ask) => unknown> = {
   hang: () => {},
   refuse: ({ close }) => close(),
   drop: (ask) => ask.forward().then(ask.close),
+  lose: (ask) => ask.forward().then(() => ask.answer(502, HTML, "text/html")),
   cut: (ask) => ask.forward().then(({ text }) => ask.cut(text)),
   truncated: (ask) => ask.forward().then(({ text }) => ask.answer(200, text.slice(0, -2))),
   html: ({ answer }) => answer(200, HTML, "text/html"),
@@ -36,7 +37,7 @@ const FAULTS: Record<string, (ask: Ask) => unknown> = {
   noscript: ({ answer }) => answer(400, jsonError("NOSCRIPT No matching script. Please use EVAL.")),
   empty: ({ answer }) => answer(200, "{}"),
   null: ({ answer, text }) => answer(200, resultOf(text, "null")),
-  arity: ({ answer, text }) => answer(200, resultOf(text, "[1]")),
+  arity: ({ answer, text }) => answer(200, resultOf(text, `["odd",1,"odd",1,"odd",1,"odd",1,"odd"]`)),
   forgetful: (ask) => (/^\["evalsha"/i.test(ask.text) ? FAULTS.noscript?.(ask) : pass(ask)),
   holdAnswer: async (ask) => {
     const { status, text } = await ask.forward();
@@ -89,7 +90,7 @@ export async function startFaultProxy(restUrl: string) {
     if (first === "-") return control(second, laneOf(third), response);
     const lane = laneOf(second);
     const text = await textOf(request);
-    const [fault = "", suffix] = first.split("@");
+    const [fault = "", suffix] = decodeURIComponent(first).split("@");
     const met = suffix === undefined || text.includes(`:${suffix}"`);
     if (met) lane.seen += 1;
     const path = [third, ...rest].join("/");

@@ -5,6 +5,7 @@ export const FAULTS = [
   "hang",
   "refuse",
   "drop",
+  "lose",
   "cut",
   "truncated",
   "html",
@@ -23,7 +24,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number] | "none" | "forgetful" | "holdAnswer" | "holdRequest";
 
 /** The last part of a key's name: only requests that name such a key meet the fault. */
-export type FaultyKey = "members" | "pods" | "policy" | "drain";
+export type FaultyKey = "bucket" | "members" | "pods" | "policy" | "drain" | "timers" | `task:${string}`;
 
 export type FaultLane = ReturnType<typeof faultLane>;
 
@@ -33,7 +34,7 @@ export function faultLane(fault: Fault, suffix?: FaultyKey) {
   const ask = async (question: string) =>
     Number(await (await fetch(`${inject("faultUrl")}/-/${question}/${lane}`)).text());
   return {
-    storeUrl: `${inject("faultUrl")}/${fault}${suffix ? `@${suffix}` : ""}/${lane}`,
+    storeUrl: `${inject("faultUrl")}/${fault}${suffix ? `@${encodeURIComponent(suffix)}` : ""}/${lane}`,
     /** Requests that met the fault so far. */
     seen: () => ask("seen"),
     /** Waits until a request is held. */

@@ -9,8 +9,8 @@ import { startRedisRest } from "../../scripts/redis-rest.ts";
 import { startFaultProxy } from "./fault-proxy.ts";
 
 /**
- * Starts before all tests, and ends afterwards, a private Redis with its REST front for everybody, and a second pair
- * for the one file that counts commands and wipes the database.
+ * Starts before all tests, and ends afterwards, a private Redis with its REST front for everybody, a second pair
+ * for the one file that counts commands and wipes the database, and a third that is no cluster.
  */
 export default async function setup(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), "fleetgate-test-"));
@@ -23,14 +23,17 @@ export default async function setup(project: TestProject) {
   const alone = await startRedisServer({ dir: join(dir, "alone"), cluster: true });
   const aloneRest = await startRedisRest({ redisUrl: alone.url, token: restToken });
   project.provide("aloneUrl", aloneRest.url);
+  const plain = await startRedisServer({ dir: join(dir, "plain") });
+  const plainRest = await startRedisRest({ redisUrl: plain.url, token: restToken });
+  project.provide("plainUrl", plainRest.url);
   const faults = await startFaultProxy(rest.url);
   project.provide("faultUrl", faults.url);
   project.provide("seed", Number(process.env.FLEETGATE_SEED ?? randomInt(2 ** 31)));
   project.provide("adminKey", `fg_${randomBytes(32).toString("hex")}`);
 
   return async () => {
-    await Promise.all([faults.close(), rest.close(), aloneRest.close()]);
-    await Promise.all([redis.stop(), alone.stop()]);
+    await Promise.all([faults.close(), rest.close(), aloneRest.close(), plainRest.close()]);
+    await Promise.all([redis.stop(), alone.stop(), plain.stop()]);
     rmSync(dir, { recursive: true, force: true });
   };
 }

@@ -1,7 +1,8 @@
 import { inject } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
-import { type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
+import { type Auth, type KeyRecord, makeKeyAuth } from "../../src/http/auth.ts";
 import type { LogLine } from "../../src/http/log.ts";
+import type { LoadOf } from "../../src/rates/load.ts";
 import type { Clock } from "../../src/redis/clock.ts";
 import { makeKeys } from "../../src/redis/keys.ts";
 import { makeStore } from "../../src/redis/store.ts";
@@ -26,6 +27,10 @@ export interface WorldOptions {
   /** Milliseconds this isolate's own clock is wrong by. */
   skew?: number;
   timeoutMs?: number;
+  /** Instead of the keys below. */
+  auth?: Auth;
+  /** What limits that adapt hear of queues. */
+  loadOf?: LoadOf;
 }
 
 /** One coordinator over real Redis with a key prefix and a clock of its own; `isolate()` adds another over the same. */
@@ -54,8 +59,9 @@ export class World {
       keys: makeKeys(this.prefix),
       clock,
       defer: (work) => this.background.push(work),
-      auth: makeKeyAuth(KEYS),
+      auth: options.auth ?? makeKeyAuth(KEYS),
       log: (line) => this.lines.push(line),
+      ...(options.loadOf ? { loadOf: options.loadOf } : {}),
     });
   }
 
@@ -106,32 +112,25 @@ export class World {
 
   /** One raw command to this world's Redis. */
   async redis<R = unknown>(...command: (string | number)[]): Promise<R> {
-    const answer = await fetch(this.restUrl, {
-      method: "POST",
-      headers: { authorization: `Bearer ${inject("restToken")}` },
-      body: JSON.stringify(command),
-    });
-    const { result, error } = (await answer.json()) as { result?: R; error?: string };
-    if (error !== undefined) throw new Error(error);
-    return result as R;
+    const [answer] = await this.#pipeline([command]);
+    if (answer?.error !== undefined) throw new Error(answer.error);
+    return answer?.result as R;
+  }
+
+  async #pipeline(commands: (string | number)[][]): Promise<{ result?: unknown; error?: string }[]> {
+    if (commands.length === 0) return [];
+    const headers = { authorization: `Bearer ${inject("restToken")}` };
+    const body = JSON.stringify(commands);
+    return (await fetch(`${this.restUrl}/pipeline`, { method: "POST", headers, body })).json();
   }
 
   /** Every key of this world with its content, to see that nothing changed. */
   async snapshot(): Promise<string> {
     const keys = (await this.redis<string[]>("KEYS", `${this.prefix}:*`)).sort();
-    const contents = await Promise.all(keys.map((key) => this.#content(key)));
-    return JSON.stringify(keys.map((key, at) => [key, contents[at]]));
-  }
-
-  async #content(key: string): Promise<unknown> {
-    switch (await this.redis("TYPE", key)) {
-      case "zset":
-        return this.redis("ZRANGE", key, 0, -1, "WITHSCORES");
-      case "hash":
-        return this.redis<string[]>("HGETALL", key);
-      default:
-        return this.redis("GET", key);
-    }
+    const types = await this.#pipeline(keys.map((key) => ["TYPE", key]));
+    const reads = keys.map((key, at) => READS[String(types[at]?.result)]?.(key) ?? ["GET", key]);
+    const contents = await this.#pipeline(reads);
+    return JSON.stringify(keys.map((key, at) => [key, contents[at]?.result]));
   }
 
   /** Waits for what was deferred. */
@@ -139,6 +138,13 @@ export class World {
     await Promise.all(this.background.splice(0));
   }
 }
+
+/** How a key of each type is read whole. */
+const READS: Record<string, (key: string) => (string | number)[]> = {
+  zset: (key) => ["ZRANGE", key, 0, -1, "WITHSCORES"],
+  hash: (key) => ["HGETALL", key],
+  list: (key) => ["LRANGE", key, 0, -1],
+};
 
 /** Keys named after what they may do; `foreign-key` may touch only the fleet and queue named elsewhere. */
 const KEYS: KeyRecord[] = [

@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { anyText, name } from "../http/fields.ts";
+import { type Operation, operation } from "../http/operation.ts";
+import { limitBody } from "../rates/schema.ts";
+import type { Limits } from "./limits.ts";
+import * as wire from "./schema.ts";
+
+const params = z.strictObject({ limit: name });
+const base = "/v1/limits/{limit}";
+
+/** The wire of the limits room (PROTOCOL, Limits). */
+export function limitRoutes(limits: Limits): Operation[] {
+  return [
+    operation({
+      id: "limits.set",
+      method: "PUT",
+      path: base,
+      summary: "Set a limit; a change applies to every key of it from then on",
+      scopes: ["admin"],
+      params,
+      body: limitBody,
+      answer: limitBody,
+      handle: async ({ params, body }) => ({ body: await limits.set(params.limit, body) }),
+    }),
+    operation({
+      id: "limits.get",
+      method: "GET",
+      path: base,
+      summary: "The configuration of a limit",
+      scopes: ["read"],
+      params,
+      answer: limitBody,
+      handle: async ({ params }) => ({ body: await limits.get(params.limit) }),
+    }),
+    operation({
+      id: "limits.remove",
+      method: "DELETE",
+      path: base,
+      summary: "Remove a limit",
+      scopes: ["admin"],
+      params,
+      answer: wire.removeAnswer,
+      handle: async ({ params }) => ({ body: await limits.remove(params.limit) }),
+    }),
+    operation({
+      id: "limits.take",
+      method: "POST",
+      path: `${base}/take`,
+      summary: "Take from one limit",
+      scopes: ["worker", "producer"],
+      params,
+      body: wire.takeBody,
+      answer: wire.takeAnswer,
+      handle: ({ params, body }) => limits.take(params.limit, body),
+    }),
+    operation({
+      id: "limits.takes",
+      method: "POST",
+      path: "/v1/take",
+      summary: "Take from several limits, from all or from none",
+      scopes: ["worker", "producer"],
+      params: z.strictObject({}),
+      body: wire.takesBody,
+      answer: wire.takesAnswer,
+      handle: ({ body }) => limits.takes(body),
+    }),
+    operation({
+      id: "limits.settle",
+      method: "POST",
+      path: `${base}/settle`,
+      summary: "Correct a take by what it really cost",
+      scopes: ["worker", "producer"],
+      params,
+      body: wire.settleBody,
+      answer: wire.settleAnswer,
+      handle: async ({ params, body }) => ({ body: await limits.settle(params.limit, body) }),
+    }),
+    operation({
+      id: "limits.peek",
+      method: "GET",
+      path: `${base}/keys/{key}`,
+      summary: "What a take of one would hear now",
+      scopes: ["read"],
+      params: z.strictObject({ limit: name, key: anyText }),
+      answer: wire.takeAnswer,
+      handle: async ({ params }) => ({ body: await limits.peek(params.limit, params.key) }),
+    }),
+  ];
+}

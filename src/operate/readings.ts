@@ -1,0 +1,99 @@
+import type { Fleets } from "../fleets/fleets.ts";
+import type { Caller } from "../http/auth.ts";
+import { capacityOf } from "../leases/capacity.ts";
+import { DENIAL_REASONS, FIELDS, HELD_BOUNDS_MS } from "../leases/ledger.ts";
+import type { Queues } from "../queues/queues.ts";
+import type { QueueAnswer } from "../queues/schema.ts";
+import type { Ground } from "../redis/ground.ts";
+import { METER_FIELDS, STATUSES, TRIP_BOUNDS_MS, TRIP_FAILURES } from "./meter.ts";
+import { readablePolicy } from "./policies.ts";
+import * as scripts from "./scripts.ts";
+
+/** Totals by field; what was never counted is 0. */
+export type Totals = (field: string) => number;
+
+export interface FleetReading {
+  fleet: string;
+  live: number;
+  busy: number;
+  starting: number;
+  draining: number;
+  capacities: [className: string, capacity: number][];
+  totals: Totals;
+}
+
+/** All that a scrape reads of the store. */
+export interface Readings {
+  fleets: FleetReading[];
+  queues: QueueAnswer[];
+  /** Fleets and queues beyond the first 100 by name, which were not read. */
+  unread: { fleets: number; queues: number };
+  meter: Map<string, number>;
+  info: string;
+}
+
+export interface ReadingsOptions extends Ground {
+  fleets: Fleets;
+  queues: Queues;
+}
+
+const MAX_READ = 100;
+
+const FLEET_FIELDS = [
+  FIELDS.grants,
+  "lapsed",
+  FIELDS.waits,
+  FIELDS.waitedMs,
+  FIELDS.heldMs,
+  ...DENIAL_REASONS.map(FIELDS.denials),
+  ...[...HELD_BOUNDS_MS.keys(), HELD_BOUNDS_MS.length].map(FIELDS.held),
+];
+
+const ALL_METER_FIELDS = [
+  METER_FIELDS.tripsMs,
+  ...STATUSES.map(METER_FIELDS.requests),
+  ...TRIP_FAILURES.map(METER_FIELDS.failures),
+  ...[...TRIP_BOUNDS_MS.keys(), TRIP_BOUNDS_MS.length].map(METER_FIELDS.trips),
+];
+
+/** Reads fleets, queues and totals: 5 commands, 7 more a fleet, and about 9 a queue (docs/operate.md). */
+export function makeReadings({ store, keys, clock, fleets, queues }: ReadingsOptions) {
+  async function readFleets(names: readonly string[]): Promise<FleetReading[]> {
+    const now = await clock.now();
+    const calls = names.map((fleet) => ({ keys: keys.fleet(fleet), args: { now }, rest: FLEET_FIELDS }));
+    const replies = await store.runs(scripts.gauge, calls);
+    return names.flatMap((fleet, at) => {
+      const reply = replies[at];
+      if (!reply) return [];
+      const [live, busy, starting, draining, policy, texts] = reply;
+      const capacities = Object.entries(readablePolicy(fleet, policy).classes).map(
+        ([name, { ratio }]): [string, number] => [name, capacityOf(live, ratio)],
+      );
+      const known = totalsOf(FLEET_FIELDS, texts);
+      return [
+        { fleet, live, busy, starting, draining, capacities, totals: (field) => known.get(field) ?? 0 },
+      ];
+    });
+  }
+
+  return async function read(caller: Pick<Caller, "mayTouch">): Promise<Readings> {
+    const mine = async (kind: "fleets" | "queues", names: Promise<string[]>) =>
+      (await names).filter((name) => caller.mayTouch(kind, name)).sort();
+    const fleetNames = await mine("fleets", fleets.names());
+    const queueNames = await mine("queues", queues.names());
+    const call = { keys: { history: keys.totals }, args: {}, rest: ALL_METER_FIELDS };
+    return {
+      fleets: await readFleets(fleetNames.slice(0, MAX_READ)),
+      queues: await queues.statuses(queueNames.slice(0, MAX_READ)),
+      unread: {
+        fleets: Math.max(0, fleetNames.length - MAX_READ),
+        queues: Math.max(0, queueNames.length - MAX_READ),
+      },
+      meter: totalsOf(ALL_METER_FIELDS, await store.run(scripts.recall, call)),
+      info: await store.info().catch(() => ""),
+    };
+  };
+}
+
+const totalsOf = (fields: readonly string[], texts: readonly string[]) =>
+  new Map(fields.map((field, at) => [field, Number(texts[at] ?? 0)]));

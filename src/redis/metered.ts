@@ -1,0 +1,32 @@
+import { StoreUnavailable, type UnavailableKind } from "./errors.ts";
+import type { Store } from "./store.ts";
+
+/** One trip to the store: how long it took, and how it failed where it did. */
+export interface Trip {
+  ms: number;
+  failed?: UnavailableKind | "fault";
+}
+
+/** A store that tells of every call it made; `local` is the isolate's own time in ms. */
+export function metered(store: Store, local: () => number, hear: (trip: Trip) => void): Store {
+  async function measure<R>(call: () => Promise<R>): Promise<R> {
+    const started = local();
+    try {
+      const reply = await call();
+      hear({ ms: Math.max(0, local() - started) });
+      return reply;
+    } catch (error) {
+      const failed = error instanceof StoreUnavailable ? error.kind : "fault";
+      hear({ ms: Math.max(0, local() - started), failed });
+      throw error;
+    }
+  }
+
+  return {
+    run: (script, call) => measure(() => store.run(script, call)),
+    runs: (script, calls) => measure(() => store.runs(script, calls)),
+    reads: (reads, reply) => measure(() => store.reads(reads, reply)),
+    time: () => measure(() => store.time()),
+    info: () => measure(() => store.info()),
+  };
+}

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { fleetOf, lease } from "../support/fleet.ts";
+import { claimOne, queueOf } from "../support/queue.ts";
+import { scrape } from "../support/scrape.ts";
+import { World } from "../support/world.ts";
+
+const MINUTE = 60_000;
+
+test("a scrape tells of every fleet its counts, by class its capacity, and what was granted and refused", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  await fleet.beatMany(10);
+  await fleet.beat({ pod: "s", state: "starting" });
+  await fleet.beat({ pod: "d", state: "draining", slots: 2 });
+  for (let slot = 0; slot < 8; slot++) await lease(fleet);
+  await fleet.acquire();
+  await fleet.acquire();
+  await world.settle();
+  const samples = await scrape(world);
+  expect(samples.get("fleetgate_up")).toBe(1);
+  const of = (name: string, labels = "") => samples.get(`fleetgate_fleet_${name}{fleet="render"${labels}}`);
+  expect([of("live"), of("busy"), of("starting"), of("draining")]).toEqual([10, 8, 1, 2]);
+  expect([of("capacity", ',class="normal"'), of("capacity", ',class="high"')]).toEqual([8, 10]);
+  expect([of("grants_total"), of("denials_total", ',reason="at_capacity"')]).toEqual([0, 0]);
+
+  world.advance(MINUTE);
+  await world.app.scheduled();
+  await fleet.beat();
+  await world.settle();
+  const later = await scrape(world);
+  expect(later.get('fleetgate_fleet_grants_total{fleet="render"}')).toBe(8);
+  expect(later.get('fleetgate_fleet_denials_total{fleet="render",reason="at_capacity"}')).toBe(2);
+  expect(later.get('fleetgate_fleet_lapsed_total{fleet="render"}')).toBe(8);
+});
+
+test("held times fall into cumulative buckets in seconds", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  await fleet.beatMany(10);
+  const leases = [await lease(fleet), await lease(fleet), await lease(fleet)];
+  for (const [at, id] of leases.entries()) {
+    world.advance([500, 3_500, 16_000][at] ?? 0);
+    await fleet.release(id);
+  }
+  world.advance(MINUTE);
+  await fleet.beat();
+  await world.settle();
+  const samples = await scrape(world);
+  const held = (le: string) => samples.get(`fleetgate_lease_held_seconds_bucket{fleet="render",le="${le}"}`);
+  expect([held("1"), held("5"), held("15"), held("60"), held("14400"), held("+Inf")]).toEqual([
+    1, 2, 2, 3, 3, 3,
+  ]);
+  expect(samples.get('fleetgate_lease_held_seconds_sum{fleet="render"}')).toBe(24.5);
+  expect(samples.get('fleetgate_lease_held_seconds_count{fleet="render"}')).toBe(3);
+});
+
+test("a scrape tells of every queue what waits, what is in flight and how old the oldest is", async () => {
+  const world = new World();
+  const queue = queueOf(world);
+  await queue.configure();
+  for (let task = 0; task < 3; task++) await queue.enqueue();
+  await queue.enqueue({ delay_ms: 3_600_000 });
+  await claimOne(queue);
+  await world.settle();
+  world.advance(1_500);
+  const samples = await scrape(world);
+  const of = (name: string) => samples.get(`fleetgate_queue_${name}{queue="infer"}`);
+  expect([of("ready"), of("delayed"), of("in_flight"), of("dead")]).toEqual([2, 1, 1, 0]);
+  expect(of("oldest_age_seconds")).toBe(1.5);
+});
+
+test("requests, the store's latency and its own figures are told", async () => {
+  const world = new World();
+  await fleetOf(world).beat();
+  await world.get("/v1/nowhere");
+  world.advance(MINUTE);
+  await fleetOf(world).beat();
+  await world.settle();
+  const samples = await scrape(world);
+  expect(samples.get('fleetgate_requests_total{status="2xx"}')).toBe(2);
+  expect(samples.get('fleetgate_requests_total{status="4xx"}')).toBe(1);
+  expect(samples.get("fleetgate_store_request_seconds_count")).toBeGreaterThan(2);
+  expect(samples.get('fleetgate_store_errors_total{reason="timeout"}')).toBe(0);
+  expect(samples.get("fleetgate_store_commands_total")).toBeGreaterThan(10);
+  expect(samples.get("fleetgate_store_memory_bytes")).toBeGreaterThan(100_000);
+});
+
+test("with the store down a scrape still answers what the isolate knows", async () => {
+  const world = new World({ timeoutMs: 300 });
+  const { isolate } = world.faulty("quota429");
+  await fleetOf(isolate).beat();
+  const samples = await scrape(isolate);
+  expect(samples.get("fleetgate_up")).toBe(0);
+  expect(samples.get('fleetgate_requests_total{status="5xx"}')).toBe(1);
+  expect(samples.get('fleetgate_store_errors_total{reason="refused"}')).toBeGreaterThan(0);
+  expect([...samples.keys()].filter((name) => /fleet_|queue_/.test(name))).toEqual([]);
+});
+
+test("a scrape under load changes nothing that is stored, and no decision", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  const queue = queueOf(world);
+  await queue.configure();
+  await queue.enqueue();
+  await fleet.beatMany(10);
+  for (let slot = 0; slot < 7; slot++) await lease(fleet);
+  await world.settle();
+  const before = await world.snapshot();
+  await Promise.all(Array.from({ length: 5 }, () => scrape(world)));
+  expect(await world.snapshot()).toBe(before);
+  expect((await fleet.acquire()).body).toMatchObject({ granted: true, busy: 8 });
+  expect((await fleet.acquire()).body).toMatchObject({ granted: false });
+  await scrape(world);
+  expect((await fleet.acquire()).body).toMatchObject({ granted: false });
+});
+
+test("a key sees its own fleets and queues alone, and one without the scope read none", async () => {
+  const world = new World();
+  await fleetOf(world).beat();
+  await fleetOf(world, "elsewhere").beat();
+  await queueOf(world).configure();
+  await world.settle();
+  const names = [...(await scrape(world, "foreign-key")).keys()];
+  expect(names.filter((name) => name.includes("render") || name.includes("infer"))).toEqual([]);
+  expect(names.some((name) => name.includes('fleet="elsewhere"'))).toBe(true);
+  expect((await world.call("GET", "/metrics", undefined, "worker-key")).status).toBe(403);
+});
+
+test("a record that cannot be read leaves its fleet out, and only it", async () => {
+  const world = new World();
+  await fleetOf(world, "one").beat();
+  await fleetOf(world, "two").beat();
+  await world.settle();
+  await world.redis("SET", `${world.prefix}:{fleet:one}:history`, "broken");
+  const names = [...(await scrape(world)).keys()];
+  expect(names.some((name) => name.includes('fleet="one"'))).toBe(false);
+  expect(names.some((name) => name.includes('fleet="two"'))).toBe(true);
+});
+
+test("readyz tells whether the store answers, and asks it once a second at most; healthz asks nobody", async () => {
+  const world = new World({ timeoutMs: 300 });
+  const { isolate, lane } = world.faulty("html502");
+  expect(await world.send("/readyz", {})).toMatchObject({ status: 200, body: { ok: true } });
+  for (let call = 0; call < 5; call++) {
+    expect(await isolate.send("/readyz", {})).toMatchObject({ status: 503, body: { ok: false } });
+  }
+  expect(await isolate.send("/healthz", {})).toMatchObject({ status: 200 });
+  expect(await lane.seen()).toBe(1);
+  world.advance(1_000);
+  await isolate.send("/readyz", {});
+  expect(await lane.seen()).toBe(2);
+});
