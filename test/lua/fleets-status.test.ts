@@ -25,8 +25,8 @@ test("an unknown fleet is 200 with zeros and the default policy, and looking mak
     starting: 0,
     draining: 0,
     classes: {
-      normal: { ratio: 0.8, capacity: 1, available: 1 },
-      high: { ratio: 1, capacity: 1, available: 1 },
+      normal: { ratio: 0.8, capacity: 1, available: 1, busy: 0 },
+      high: { ratio: 1, capacity: 1, available: 1, busy: 0 },
     },
     clusters: {},
     policy: DEFAULTS,
@@ -55,9 +55,9 @@ test("the whole picture of a fleet", async () => {
     starting: 1,
     draining: 1,
     classes: {
-      normal: { ratio: 0.57, capacity: 57, available: 27 },
-      high: { ratio: 1, capacity: 100, available: 70 },
-      low: { ratio: 0.25, capacity: 25, available: 0 },
+      normal: { ratio: 0.57, capacity: 57, available: 27, busy: 30 },
+      high: { ratio: 1, capacity: 100, available: 70, busy: 0 },
+      low: { ratio: 0.25, capacity: 25, available: 0, busy: 0 },
     },
     clusters: { a: { live: 60, busy: 20 }, b: { live: 40, busy: 0 }, d: { live: 0, busy: 10 } },
     policy: { ...DEFAULTS, classes },
