@@ -90,8 +90,11 @@ export function fleetRoutes(fleets: Fleets): Operation[] {
       summary: "Counts of one fleet, by class and by cluster",
       scopes: ["read"],
       params,
+      query: wire.statusQuery,
       answer: wire.statusAnswer,
-      handle: async ({ params }) => ({ body: await fleets.status(params.fleet) }),
+      handle: async ({ params, query }) => ({
+        body: await fleets.status(params.fleet, query.held === "true"),
+      }),
     }),
     operation({
       id: "fleets.pods",

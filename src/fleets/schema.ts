@@ -56,6 +56,9 @@ export const drainBody = z.strictObject({
   drain: z.boolean(),
 });
 
+/** What a status may tell beside what it always does: what each class holds. */
+export const statusQuery = z.strictObject({ held: z.enum(["true", "false"]).optional() });
+
 const count = z.int().min(0);
 const counts = { live: count, busy: count, capacity: count };
 const someCounts = { live: count.optional(), busy: count.optional(), capacity: count.optional() };
@@ -104,7 +107,7 @@ export const statusAnswer = z.object({
   draining: count,
   classes: z.record(
     z.string(),
-    z.object({ ratio: z.number(), capacity: count, available: count, busy: count }),
+    z.object({ ratio: z.number(), capacity: count, available: count, busy: count.optional() }),
   ),
   clusters: z.record(z.string(), z.object({ live: count, busy: count })),
   policy: policyBody,

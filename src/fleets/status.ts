@@ -42,15 +42,19 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
   }
 
   return {
-    /** The whole picture of one fleet; zeros and the default policy for one never heard of. */
-    async status(fleet: string): Promise<StatusAnswer> {
+    /**
+     * The whole picture of one fleet; zeros and the default policy for one never heard of. `held` adds what each
+     * class holds.
+     */
+    async status(fleet: string, held = false): Promise<StatusAnswer> {
       const { policy } = await configurations.of(fleet);
-      const [live, busy, starting, draining, clusters, held] = await tally(fleet);
-      const busyOf = new Map(held);
+      const [live, busy, starting, draining, clusters, byClass] = await tally(fleet);
+      const busyOf = new Map(byClass);
       const classes = Object.entries(policy.classes).map(([name, { ratio }]) => {
         const capacity = capacityOf(live, ratio);
         const available = Math.max(0, capacity - busy);
-        return [name, { ratio, capacity, available, busy: busyOf.get(name) ?? 0 }] as const;
+        const share = { ratio, capacity, available };
+        return [name, held ? { ...share, busy: busyOf.get(name) ?? 0 } : share] as const;
       });
       const capacity = normalCapacity(live, policy);
       return {

@@ -57,5 +57,5 @@ test("without assets, and under any other name, there is no page", async () => {
   expect((await appWith(undefined).request("/")).status).toBe(404);
   const app = appWith(async () => new Response("page"));
   for (const path of ["/index.html", "/_headers", "//"]) expect((await app.request(path)).status).toBe(404);
-  expect((await app.request("/", { method: "POST" })).status).toBe(404);
+  expect((await app.request("/", { method: "POST" })).status).toBe(405);
 });

@@ -36,11 +36,13 @@ async function expectClean(world: World): Promise<void> {
       const why = `${operation.id}: ${status} ${JSON.stringify(body)}`;
       expect([status, body.code], why).toEqual([500, "internal"]);
       expect(body.detail, why).toMatch(RECORD);
-      // A pod's record may come to be before its members cannot: it counts for nothing until they do.
-      const isMembers = body.detail.includes("members");
-      expect(isMembers ? withoutRecords(after) : after, why).toBe(
-        isMembers ? withoutRecords(before) : before,
-      );
+      // A pod's record may come to be before its members cannot: it counts for nothing until they do. And waiting
+      // tasks may be put in the order of today's ratios before the slots turn out not to be readable.
+      const isRecord = (key: string) => /:(pods|ready)$/.test(key) && body.detail.includes("members");
+      expect(
+        changed(before, after).filter((key) => !isRecord(key)),
+        why,
+      ).toEqual([]);
     }
     before = after;
   }
@@ -51,8 +53,12 @@ async function expectClean(world: World): Promise<void> {
   if (error !== undefined) expect(error).toMatch(RECORD);
 }
 
-const withoutRecords = (snapshot: string) =>
-  JSON.stringify(JSON.parse(snapshot).filter(([key]: [string]) => !key.endsWith(":pods")));
+/** The keys whose content differs between two snapshots. */
+function changed(before: string, after: string): string[] {
+  const [old, now] = [before, after].map((text) => new Map<string, unknown>(JSON.parse(text)));
+  const keys = [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])];
+  return keys.filter((key) => JSON.stringify(old?.get(key)) !== JSON.stringify(now?.get(key)));
+}
 
 /** A sentence that says which record is broken. */
 const RECORD = /\b(members|pods|policy|drain|fleets)\b/;

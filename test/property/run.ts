@@ -38,7 +38,7 @@ export class Run {
     this.#sides = {
       0: side(this.#world),
       1: side(this.#world.isolate()),
-      2: side(this.#world.isolate()),
+      2: side(this.#world.faulty("strict").isolate),
       observer: side(this.#world.isolate()),
       drops: side(this.#world.faulty("lose", "members").isolate, true),
       refuses: side(this.#world.faulty("error500", "members").isolate, true),

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 /** One request to the store: what it asks, and how to really ask it. */
 interface Ask {
   text: string;
-  /** Asks the front behind; gives its answer as it came. */
-  forward(): Promise<{ status: number; text: string }>;
+  /** Asks the front behind what was asked, or something else; gives its answer as it came. */
+  forward(instead?: string): Promise<{ status: number; text: string }>;
   /** Waits until the test lets it go on, once for each lane; later requests of the lane pass at once. */
   held(): Promise<void>;
   answer(status: number, text: string, type?: string): void;
@@ -39,6 +39,7 @@ const FAULTS: Record<string, (ask: Ask) => unknown> = {
   null: ({ answer, text }) => answer(200, resultOf(text, "null")),
   arity: ({ answer, text }) => answer(200, resultOf(text, `["odd",1,"odd",1,"odd",1,"odd",1,"odd"]`)),
   forgetful: (ask) => (/^\["evalsha"/i.test(ask.text) ? FAULTS.noscript?.(ask) : pass(ask)),
+  strict,
   holdAnswer: async (ask) => {
     const { status, text } = await ask.forward();
     await ask.held();
@@ -51,6 +52,33 @@ async function pass({ forward, answer }: Ask) {
   const { status, text } = await forward();
   answer(status, text);
 }
+
+/** Runs scripts under a watch that ends them with an error when they touch a key they did not declare. */
+async function strict(ask: Ask) {
+  const [command = "", source, ...rest] = JSON.parse(ask.text) as string[];
+  if (/^evalsha$/i.test(command)) return FAULTS.noscript?.(ask);
+  if (!/^eval$/i.test(command)) return pass(ask);
+  const { status, text } = await ask.forward(JSON.stringify([command, WATCH + source, ...rest]));
+  ask.answer(status, text);
+}
+
+/** Commands that take more keys than one: every argument, or every second. */
+const WATCH = `
+local redis = (function(real)
+  local declared, steps = {}, { MGET = 1, DEL = 1, UNLINK = 1, EXISTS = 1, TOUCH = 1, MSET = 2 }
+  for _, key in ipairs(KEYS) do declared[key] = true end
+  local function watched(run)
+    return function(name, ...)
+      local args, step = { ... }, steps[string.upper(name)]
+      for at = 1, step and #args or 1, step or 1 do
+        if not declared[args[at]] then error('undeclared key of ' .. name .. ': ' .. tostring(args[at])) end
+      end
+      return run(name, ...)
+    end
+  end
+  return { call = watched(real.call), pcall = watched(real.pcall), error_reply = real.error_reply }
+end)(redis)
+`;
 
 /** The same result for one command, or for each of a pipeline. */
 function resultOf(sent: string, result: string): string {
@@ -96,7 +124,8 @@ export async function startFaultProxy(restUrl: string) {
     const path = [third, ...rest].join("/");
     const act = FAULTS[met ? fault : "none"];
     if (!act) return reply(response, 404, jsonError(`ERR no fault ${fault}`));
-    await act(askOf(lane, text, () => forward(`${restUrl}/${path}`, request, text), response));
+    const front = `${restUrl}/${path}`;
+    await act(askOf(lane, text, (instead = text) => forward(front, request, instead), response));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

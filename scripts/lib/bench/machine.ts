@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProgram } from "../programs.ts";
 
+const QUIET = 0.8;
+
 /** On what and when figures were taken, in one paragraph; the load tells whether others used the machine too. */
 export function describeMachine(): string {
   const [cpu] = cpus();
@@ -20,7 +22,7 @@ export function describeMachine(): string {
     `Node ${process.versions.node}`,
     `Redis ${version}`,
     `workerd ${versionOf("workerd")}`,
-    `load before the start ${load.toFixed(1)}`,
+    `load before the start ${load.toFixed(1)}${load > QUIET ? " (the machine was shared: times are too long)" : ""}`,
   ].join(" · ");
 }
 

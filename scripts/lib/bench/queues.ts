@@ -5,7 +5,7 @@ import { versionOf } from "./machine.ts";
 import { bytesPerTask, fillQueue } from "./queue-fill.ts";
 import { type QueuePath, queueConfig, queueRoomsPath, queueWorkerPath } from "./queue-paths.ts";
 import { makeRawStore } from "./raw-store.ts";
-import { type RawRedis, takeCommandCount } from "./redis.ts";
+import { type RawRedis, redisCpuMicros, takeCommandCount } from "./redis.ts";
 import { AT_ONCE, startWorkerRig, type WorkerRig } from "./rig.ts";
 import { makeRooms, type Rooms } from "./rooms.ts";
 import { show, type Table, whole } from "./table.ts";
@@ -29,6 +29,7 @@ export async function benchQueues(quick: boolean, tell: (text: string) => void):
         "claim p50",
         "complete p50",
         "p99 in all",
+        "Redis µs a task",
       ],
       rows: [],
       notes: [
@@ -59,7 +60,7 @@ export async function benchQueues(quick: boolean, tell: (text: string) => void):
       ];
       for (const [path, turns] of ways) {
         cost.rows.push(...(await costRows(path, waiting, rig.redis)));
-        speed.rows.push(...(await speedRows(path, waiting, turns)));
+        speed.rows.push(...(await speedRows(path, waiting, turns, rig.redis)));
         tell(speed.rows.at(-1)?.join("  ") ?? "");
       }
       await benchBull(rig, waiting, quick ? 300 : 4_000, speed, cost);
@@ -79,7 +80,12 @@ async function prepare({ fleets, queues }: Rooms, name: string): Promise<void> {
   await queues.configure(name, queueConfig(name));
 }
 
-async function speedRows(path: QueuePath, waiting: number, turns: number): Promise<string[][]> {
+async function speedRows(
+  path: QueuePath,
+  waiting: number,
+  turns: number,
+  redis: RawRedis,
+): Promise<string[][]> {
   const rows: string[][] = [];
   for (const tasks of [1, 10]) {
     const count = Math.ceil(turns / tasks);
@@ -106,6 +112,7 @@ async function speedRows(path: QueuePath, waiting: number, turns: number): Promi
     await run(Math.ceil(count / 10), AT_ONCE, turn);
     for (const list of Object.values(times)) list.length = 0;
     completed = 0;
+    const cpuBefore = await redisCpuMicros(redis);
     const startedAt = performance.now();
     await run(count, AT_ONCE, turn);
     const perSecond = completed / ((performance.now() - startedAt) / 1_000);
@@ -119,6 +126,7 @@ async function speedRows(path: QueuePath, waiting: number, turns: number): Promi
       p50(times.claim),
       p50(times.complete),
       show(at(times.all, 0.99)),
+      whole(((await redisCpuMicros(redis)) - cpuBefore) / completed),
     ]);
   }
   return rows;
@@ -177,6 +185,7 @@ async function benchBull(rig: WorkerRig, waiting: number, turns: number, speed: 
     adds.length = 0;
     all.length = 0;
     await takeCommandCount(rig.redis);
+    const cpuBefore = await redisCpuMicros(rig.redis);
     const startedAt = performance.now();
     await run(turns, AT_ONCE, turn);
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -190,6 +199,7 @@ async function benchBull(rig: WorkerRig, waiting: number, turns: number, speed: 
       "",
       "",
       show(at(all, 0.99)),
+      whole(((await redisCpuMicros(rig.redis)) - cpuBefore) / turns),
     ]);
     cost.rows.push([title, whole(waiting), show(added), "", "", show(inAll)]);
   } finally {

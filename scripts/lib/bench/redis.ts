@@ -27,6 +27,13 @@ export async function takeCommandCount(redis: RawRedis): Promise<{ all: number; 
   return { all: [...by.values()].reduce((sum, calls) => sum + calls, 0), by };
 }
 
+/** Microseconds of processor time that Redis has used since it started. */
+export async function redisCpuMicros(redis: RawRedis): Promise<number> {
+  const cpu = await redis.send<string>("INFO", "cpu");
+  const seconds = [...cpu.matchAll(/^used_cpu_(?:sys|user):([\d.]+)/gm)].map(([, used]) => Number(used));
+  return seconds.reduce((sum, used) => sum + used, 0) * 1e6;
+}
+
 /** What measuring itself sends. */
 const OWN = new Set([
   "info",

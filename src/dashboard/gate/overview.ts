@@ -44,7 +44,7 @@ export function makeOverview(api: Api) {
   }
 
   async function ask(row: FleetRow, signal: AbortSignal) {
-    const status = await api.get<StatusAnswer>(path`/v1/fleets/${row.fleet}`, signal);
+    const status = await api.get<StatusAnswer>(`${path`/v1/fleets/${row.fleet}`}?held=true`, signal);
     known.set(row.fleet, { status, row: signature(row), at: performance.now() });
   }
 

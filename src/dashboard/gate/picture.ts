@@ -27,7 +27,7 @@ export function pictureOf(status: StatusAnswer): Picture {
     live: status.live,
     busy: status.busy,
     capacity: status.capacity,
-    urgent: urgent.reduce((sum, { busy }) => sum + busy, 0),
+    urgent: urgent.reduce((sum, { busy }) => sum + (busy ?? 0), 0),
     overBy: status.over_by,
     available: status.available,
     starting: status.starting,

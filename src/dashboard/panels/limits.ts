@@ -1,8 +1,8 @@
+import type { LimitAnswer, TakeAnswer } from "../../limits/schema.ts";
 import { type Api, CallFailed, path } from "../api.ts";
 import { html, setAttributes, setText } from "../dom.ts";
 import { count, duration } from "../format.ts";
 import { rememberedNames } from "../session.ts";
-import type { Level, Limit } from "../wire.ts";
 import { wordsOf } from "../words.ts";
 import { makeNameForm } from "./name-form.ts";
 import { makeMessage, type Panel } from "./panel.ts";
@@ -11,8 +11,8 @@ import { fillHead, makeCells, makeTable } from "./table.ts";
 interface Watched {
   limit: string;
   key: string;
-  rules: Limit;
-  level: Level;
+  rules: LimitAnswer;
+  level: TakeAnswer;
 }
 
 const COLUMNS = {
@@ -52,8 +52,8 @@ export function makeLimits(api: Api, again: () => void): Panel {
   async function read(name: string, signal?: AbortSignal): Promise<Watched> {
     const [limit, key] = JSON.parse(name) as [string, string];
     const [rules, level] = await Promise.all([
-      api.get<Limit>(path`/v1/limits/${limit}`, signal),
-      api.get<Level>(path`/v1/limits/${limit}/keys/${key}`, signal),
+      api.get<LimitAnswer>(path`/v1/limits/${limit}`, signal),
+      api.get<TakeAnswer>(path`/v1/limits/${limit}/keys/${key}`, signal),
     ]);
     return { limit, key, rules, level };
   }
