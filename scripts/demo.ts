@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -60,7 +60,8 @@ async function main() {
     isGood = await show(coordinator, dir, options);
   } finally {
     await coordinator?.stop();
-    if (isGood || interrupt.signal.aborted) rmSync(dir, { recursive: true, force: true });
+    const hasTrails = readdirSync(dir).some((file) => file.endsWith(".jsonl"));
+    if (isGood || interrupt.signal.aborted || !hasTrails) rmSync(dir, { recursive: true, force: true });
     else console.error(`what each process wrote down: ${dir}`);
   }
   process.exitCode = isGood ? 0 : 1;

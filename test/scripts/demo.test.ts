@@ -7,6 +7,19 @@ vi.setConfig({ testTimeout: 120_000 });
 const allGone = (family: { pid: number }[]) => until(() => !family.some(({ pid }) => isAlive(pid)));
 const podsOf = (pid: number) => descendants(pid).filter(({ command }) => command.includes("demo/pod.ts"));
 
+/** Starts a demo and waits for a word of it; throws what it said instead. */
+async function demoThatSaid(word: string) {
+  const demo = runScript("demo", ["--seconds", "20"]);
+  let hasEnded = false;
+  demo.ended.then(() => {
+    hasEnded = true;
+  });
+  await until(() => hasEnded || demo.said.stdout.includes(word), 90_000);
+  if (!demo.said.stdout.includes(word))
+    throw new Error(`the demo said: ${demo.said.stdout}${demo.said.stderr}`);
+  return demo;
+}
+
 test("a short demo scales, kills, restarts and drains real processes, and finds the gate kept", async () => {
   const demo = runScript("demo", ["--seconds", "12", "--json"]);
   const status = await demo.ended;
@@ -31,8 +44,7 @@ test("a short demo of a queue accounts for every task", async () => {
 });
 
 test("Ctrl-C ends it with every process it started, also while its Redis stands still", async () => {
-  const demo = runScript("demo", ["--seconds", "20"]);
-  await until(() => demo.said.stdout.includes("SIGSTOP"), 60_000);
+  const demo = await demoThatSaid("SIGSTOP");
   const family = descendants(demo.pid);
   expect(podsOf(demo.pid).length).toBeGreaterThan(5);
   demo.child.kill("SIGINT");
@@ -42,8 +54,7 @@ test("Ctrl-C ends it with every process it started, also while its Redis stands 
 });
 
 test("pods end by themselves when the demo is killed", async () => {
-  const demo = runScript("demo", ["--seconds", "20"]);
-  await until(() => demo.said.stdout.includes("pods have joined"), 60_000);
+  const demo = await demoThatSaid("pods have joined");
   const pods = podsOf(demo.pid);
   demo.child.kill("SIGKILL");
   await allGone(pods);
@@ -63,7 +74,7 @@ test.each([
 test("a coordinator that cannot be reached is one line and exit code 1", async () => {
   const demo = runScript("demo", ["--url", "http://127.0.0.1:1", "--key", "fg_x"]);
   expect(await demo.ended).toBe(1);
-  expect(demo.said.stderr).toMatch(/fleetgate demo: No answer from the coordinator .*\n/);
+  expect(demo.said.stderr).toMatch(/^fleetgate demo: No answer from the coordinator .*\n$/);
 });
 
 test("--help explains and starts nothing", async () => {
