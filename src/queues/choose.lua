@@ -33,6 +33,8 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
     local waiting = look(max - #taken)
     while mixed and looks < 4 and rerank(keys.ready, waiting, ratio_of) do
       rerank(keys.ready, look(500), ratio_of)
+      -- Some may have moved before a class that was closed.
+      if #taken == 0 then from = '-inf' end
       waiting, looks = look(max - #taken), looks + 1
     end
     if #waiting == 0 then break end
