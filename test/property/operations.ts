@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { State } from "../support/model.ts";
 
-/** through which isolate: three that work, of which the last has its scripts watched for undeclared keys, one whose answers are lost after the store did it, one that never gets there. */
+/** through which isolate: three that work, one whose answers are lost after the store did it, one that never gets there. */
 export type Through = 0 | 1 | 2 | "drops" | "refuses";
 
 export interface Beat {

@@ -26,7 +26,8 @@ export class Run {
   readonly #sides: Record<Through | "observer", Side>;
   #lost = 0;
 
-  constructor() {
+  /** With `watched`, one isolate's scripts end with an error when they touch a key that they did not declare. */
+  constructor(watched: boolean) {
     const side = (world: World, loses = false): Side => ({
       fleet: fleetOf(world),
       loses,
@@ -38,7 +39,7 @@ export class Run {
     this.#sides = {
       0: side(this.#world),
       1: side(this.#world.isolate()),
-      2: side(this.#world.faulty("strict").isolate),
+      2: side(watched ? this.#world.faulty("strict").isolate : this.#world.isolate()),
       observer: side(this.#world.isolate()),
       drops: side(this.#world.faulty("lose", "members").isolate, true),
       refuses: side(this.#world.faulty("error500", "members").isolate, true),

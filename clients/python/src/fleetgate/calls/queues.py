@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..call import UNSET, Call, CallOptions, given, has, holds, query, segment
@@ -174,6 +174,17 @@ class QueueCalls:
         """One page of the dead letters."""
         path = f"{self._base}/dead{query(cursor=cursor, limit=limit)}"
         return self._send(Call[wire.DeadAnswer]("GET", path, holds(tasks=list)), **options)
+
+    def dead_pages(
+        self, *, cursor: str | None = None, limit: int | None = None, **options: Unpack[CallOptions]
+    ) -> Iterator[wire.DeadAnswer]:
+        """Every page of the dead letters, one after the other, asked for as it is read."""
+        while True:
+            page = self.dead(cursor=cursor, limit=limit, **options)
+            yield page
+            cursor = page.get("next")
+            if cursor is None:
+                return
 
     def redrive(self, ids: Sequence[str] | None = None, **options: Unpack[CallOptions]) -> wire.RedriveAnswer:
         """Makes dead tasks ready again with a fresh count, up to 1,000 a call."""
