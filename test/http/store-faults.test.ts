@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { FAULTS, type Fault, type FaultyKey } from "../support/faults.ts";
+import { FAULTS, type Fault, type FaultLane, type FaultyKey } from "../support/faults.ts";
 import { fleetOf } from "../support/fleet.ts";
 import { furnish } from "../support/furnish.ts";
 import { type Described, operationsOf, sampleOf, urlOf } from "../support/openapi.ts";
@@ -99,6 +99,13 @@ function expectSecret(isolate: World, answers: [Described, Heard][]): void {
   }
 }
 
+/** Calls through a lane until the call got there: a connection that the lane closed may be used once more in vain. */
+async function lose(lane: FaultLane, call: () => Promise<Heard>): Promise<void> {
+  const before = await lane.seen();
+  do expect((await call()).status).toBe(503);
+  while ((await lane.seen()) === before);
+}
+
 describe("a lost answer", () => {
   test.each<Fault>(["drop", "cut", "truncated"])(
     "%s: a retry of the acquire gives the one lease",
@@ -118,26 +125,24 @@ describe("a lost answer", () => {
   test("a beat, a release and a leave whose answers were lost have been done and may be repeated", async () => {
     const world = new World();
     const fleet = fleetOf(world);
-    const lossy = fleetOf(world.faulty("drop", "members").isolate);
-    expect((await lossy.beat({ instance: "1" })).status).toBe(503);
+    const { lane, isolate } = world.faulty("drop", "members");
+    const lossy = fleetOf(isolate);
+    await lose(lane, () => lossy.beat({ instance: "1" }));
     expect((await fleet.status()).live).toBe(1);
     expect((await fleet.beat({ instance: "1" })).status).toBe(200);
     const held = (await fleet.acquire({ instance: "1" })).body.lease.id;
-    expect((await lossy.release(held)).status).toBe(503);
+    await lose(lane, () => lossy.release(held));
     expect((await fleet.release(held)).body).toEqual({ released: [], missing: [held] });
-    expect((await lossy.leave({ instance: "1" })).status).toBe(503);
+    await lose(lane, () => lossy.leave({ instance: "1" }));
     expect((await fleet.leave({ instance: "1" })).body).toEqual({ left: false, released: [] });
     expect(await fleet.status()).toMatchObject({ live: 0, busy: 0 });
   });
 
-  test("a policy and a drain whose answers were lost are in force", async () => {
+  test("a drain whose answer was lost is in force", async () => {
     const world = new World();
     const fleet = fleetOf(world);
-    const lossy = fleetOf(world.faulty("drop", "policy").isolate);
-    await lossy.policy({ paused: true });
-    expect((await fleet.acquire()).body.granted).toBe(true);
-    const drained = fleetOf(world.faulty("drop", "drain").isolate);
-    expect((await drained.drain({ drain: true })).status).toBe(503);
+    const { lane, isolate } = world.faulty("drop", "drain");
+    await lose(lane, () => fleetOf(isolate).drain({ drain: true }));
     expect((await fleetOf(world.isolate()).beat()).body.directive).toBe("drain");
   });
 });

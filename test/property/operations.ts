@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { State } from "../support/model.ts";
 
-/** through which isolate: three that work, one whose answers are lost after the store did it, one that never gets there. */
+/** Through which isolate: three that work, one whose answers are lost after the store did it, one that never gets there. */
 export type Through = 0 | 1 | 2 | "drops" | "refuses";
 
 export interface Beat {
