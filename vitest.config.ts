@@ -6,6 +6,8 @@ import { defineConfig } from "vitest/config";
 const worker = cloudflareTest(({ inject }) => {
   const sha256 = createHash("sha256").update(inject("adminKey")).digest("hex");
   return {
+    // The source itself: the copy that is uploaded may be older.
+    main: "./src/worker.ts",
     wrangler: { configPath: "./wrangler.toml" },
     miniflare: {
       bindings: {

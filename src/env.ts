@@ -1,43 +1,49 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { keyRecord } from "./http/auth.ts";
 import { issuerRecord } from "./http/tokens.ts";
 
 /** A JSON list in a binding; a wrong entry is named by its place, never quoted. */
-const listOf = <S extends z.ZodType>(entry: S) =>
-  z.string().transform((text, context): z.output<S>[] => {
-    try {
-      return z.array(entry).parse(JSON.parse(text));
-    } catch (error) {
-      const where = error instanceof z.ZodError ? error.issues[0] : undefined;
+const listOf = <S extends z.ZodMiniType>(entry: S) =>
+  z.pipe(
+    z.string(),
+    z.transform((text, context): z.output<S>[] => {
+      const fail = (message: string) => {
+        context.issues.push({ code: "custom", message, input: undefined });
+        return z.NEVER;
+      };
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch {
+        return fail("is not valid JSON");
+      }
+      const result = z.array(entry).safeParse(value);
+      if (result.success) return result.data;
+      const [where] = result.error.issues;
       const fault = where?.code === "unrecognized_keys" ? "has an unknown field" : where?.message;
-      const message = where ? `${where.path.join(".")}: ${fault}` : "is not valid JSON";
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    }
-  });
+      return fail(`${where?.path.join(".")}: ${fault}`);
+    }),
+  );
 
 /** The bindings of the Worker. Secrets are set with `wrangler secret put`. */
 export const envSchema = z.object({
   UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/ }),
-  UPSTASH_REDIS_REST_TOKEN: z.string().min(1),
+  UPSTASH_REDIS_REST_TOKEN: z.string().check(z.minLength(1)),
   /** JSON: a list of key records, as `scripts/key` prints them. */
   FLEETGATE_KEYS: listOf(keyRecord),
   /** JSON: a list of issuers of pods' own tokens (docs/operate.md). */
-  FLEETGATE_ISSUERS: listOf(issuerRecord).default([]),
+  FLEETGATE_ISSUERS: z._default(listOf(issuerRecord), []),
   /** First part of every Redis key, so that several coordinators can share one database. */
-  FLEETGATE_PREFIX: z
-    .string()
-    .regex(/^[A-Za-z0-9._-]{1,32}$/)
-    .default("fg"),
+  FLEETGATE_PREFIX: z._default(z.string().check(z.regex(/^[A-Za-z0-9._-]{1,32}$/)), "fg"),
   /** Lock only a script's own keys on Upstash; `auto` looks at the host. */
-  FLEETGATE_KEY_LOCKING: z.enum(["auto", "on", "off"]).default("auto"),
+  FLEETGATE_KEY_LOCKING: z._default(z.enum(["auto", "on", "off"]), "auto"),
   /** The files beside the Worker: the dashboard. */
-  ASSETS: z
-    .custom<{ fetch(request: Request): Promise<Response> }>(
+  ASSETS: z.optional(
+    z.custom<{ fetch(request: Request): Promise<Response> }>(
       (binding) => typeof Object(binding).fetch === "function",
-    )
-    .optional(),
-  LOG_LEVEL: z.enum(["debug", "info", "warn", "error"]).default("info"),
+    ),
+  ),
+  LOG_LEVEL: z._default(z.enum(["debug", "info", "warn", "error"]), "info"),
 });
 
 export type Env = z.output<typeof envSchema>;

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { Ground } from "../redis/ground.ts";
 import { makeConfigurations } from "./configurations.ts";
 import { type Generation, resized, rotated, shardsOf } from "./generations.ts";

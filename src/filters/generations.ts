@@ -1,24 +1,28 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { FilterKeys } from "../redis/keys.ts";
 import { type Filter, filterBody } from "./schema.ts";
 import { sizeOf } from "./size.ts";
 
-const count = z.int().min(0);
+const count = z.int().check(z.minimum(0));
 
 /** One set of bits: its size, its secret seed, and the turn (rotations before it) in which it was started. */
 const generation = z.object({
   id: count,
   turn: count,
-  bits: z.int().min(2),
-  hashes: z.int().min(1).max(64),
-  shards: z.int().min(1).max(1_000),
-  seed: z.string().min(16),
+  bits: z.int().check(z.minimum(2)),
+  hashes: z.int().check(z.minimum(1), z.maximum(64)),
+  shards: z.int().check(z.minimum(1), z.maximum(1_000)),
+  seed: z.string().check(z.minLength(16)),
 });
 export type Generation = z.output<typeof generation>;
 
-const stored = z.object({ filter: filterBody, turn: count, generations: z.array(generation).min(1) });
+const stored = z.object({
+  filter: filterBody,
+  turn: count,
+  generations: z.array(generation).check(z.minLength(1)),
+});
 
 /** A filter at one version: items are added to the first generation and looked for in all. */
 export interface Configuration extends z.output<typeof stored> {

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { name } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import type { Filters } from "./filters.ts";

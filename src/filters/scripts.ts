@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineScript } from "../redis/script.ts";
 import addLua from "./add.lua";
 import checkLua from "./check.lua";
@@ -16,7 +16,7 @@ export const add = defineScript({
   restKeys: ["shard"],
   args: ["version"],
   rest: ["probe"],
-  reply: z.int().min(-1),
+  reply: z.int().check(z.minimum(-1)),
 });
 
 export const check = defineScript({

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { type Configurations, drainEntries } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
 import { parseLease } from "../leases/lease-id.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { capacityOf } from "../leases/capacity.ts";
 import { type Configurations, isDraining } from "../leases/configuration.ts";

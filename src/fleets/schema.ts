@@ -1,67 +1,70 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
 import { policyBody } from "../leases/policy.ts";
 
 /** Who speaks: a pod of a cluster, in one run of its process. `instance` compares bytewise, greater is newer. */
-const identity = { cluster: name, pod: podName, instance: name.optional() };
+const identity = { cluster: name, pod: podName, instance: z.optional(name) };
 
 const labels = z
-  .record(z.string().min(1).max(63), z.string().max(256))
-  .refine((pairs) => Object.keys(pairs).length <= 16, { error: "must have at most 16 pairs" });
+  .record(z.string().check(z.minLength(1), z.maxLength(63)), z.string().check(z.maxLength(256)))
+  .check(z.refine((pairs) => Object.keys(pairs).length <= 16, { error: "must have at most 16 pairs" }));
 
 const beat = {
-  slots: z.int().min(1).max(64).optional(),
-  state: z.enum(["ready", "starting", "draining"]).optional(),
-  leases: z.array(leaseId).max(100).optional(),
+  slots: z.optional(z.int().check(z.minimum(1), z.maximum(64))),
+  state: z.optional(z.enum(["ready", "starting", "draining"])),
+  leases: z.optional(z.array(leaseId).check(z.maxLength(100))),
 };
 
-export const heartbeatBody = z.strictObject({ ...identity, ...beat, labels: labels.optional() });
+export const heartbeatBody = z.strictObject({ ...identity, ...beat, labels: z.optional(labels) });
 
 export const heartbeatsBody = z
   .strictObject({
     cluster: name,
     pods: z
-      .array(z.strictObject({ pod: podName, instance: name.optional(), ...beat }))
-      .min(1)
-      .max(500),
+      .array(z.strictObject({ pod: podName, instance: z.optional(name), ...beat }))
+      .check(z.minLength(1), z.maxLength(500)),
   })
-  .superRefine(({ pods }, context) => {
-    const leases = pods.reduce((sum, pod) => sum + (pod.leases?.length ?? 0), 0);
-    if (leases > 2_000)
-      context.addIssue({ code: "custom", path: ["pods"], message: "more than 2000 leases in all" });
-    const seen = new Set<string>();
-    for (const [index, { pod }] of pods.entries()) {
-      if (seen.has(pod))
-        context.addIssue({ code: "custom", path: ["pods", index, "pod"], message: "named twice" });
-      seen.add(pod);
-    }
-  });
+  .check(
+    z.superRefine(({ pods }, context) => {
+      const leases = pods.reduce((sum, pod) => sum + (pod.leases?.length ?? 0), 0);
+      if (leases > 2_000)
+        context.addIssue({ code: "custom", path: ["pods"], message: "more than 2000 leases in all" });
+      const seen = new Set<string>();
+      for (const [index, { pod }] of pods.entries()) {
+        if (seen.has(pod))
+          context.addIssue({ code: "custom", path: ["pods", index, "pod"], message: "named twice" });
+        seen.add(pod);
+      }
+    }),
+  );
 
 export const acquireBody = z.strictObject({
   ...identity,
-  request_id: name.optional(),
-  class: name.default("normal"),
-  ttl_ms: durationMs.optional(),
-  wait_ms: waitMs.default(0),
-  attempt: attempt.default(0),
+  request_id: z.optional(name),
+  class: z._default(name, "normal"),
+  ttl_ms: z.optional(durationMs),
+  wait_ms: z._default(waitMs, 0),
+  attempt: z._default(attempt, 0),
 });
 
-export const releaseBody = z.strictObject({ leases: z.array(leaseId).min(1).max(256) });
+export const releaseBody = z.strictObject({
+  leases: z.array(leaseId).check(z.minLength(1), z.maxLength(256)),
+});
 
 export const leaveBody = z.strictObject(identity);
 
 export const drainBody = z.strictObject({
-  cluster: name.optional(),
-  pod: podName.optional(),
+  cluster: z.optional(name),
+  pod: z.optional(podName),
   drain: z.boolean(),
 });
 
 /** What a status may tell beside what it always does: what each class holds. */
-export const statusQuery = z.strictObject({ held: z.enum(["true", "false"]).optional() });
+export const statusQuery = z.strictObject({ held: z.optional(z.enum(["true", "false"])) });
 
-const count = z.int().min(0);
+const count = z.int().check(z.minimum(0));
 const counts = { live: count, busy: count, capacity: count };
-const someCounts = { live: count.optional(), busy: count.optional(), capacity: count.optional() };
+const someCounts = { live: z.optional(count), busy: z.optional(count), capacity: z.optional(count) };
 
 export const heartbeatAnswer = z.object({
   ttl_ms: z.int(),
@@ -86,7 +89,7 @@ export const acquireAnswer = z.discriminatedUnion("granted", [
   z.object({
     granted: z.literal(false),
     reason: z.enum(["at_capacity", "rate_limited", "paused"]),
-    retry_after_ms: z.int().min(1),
+    retry_after_ms: z.int().check(z.minimum(1)),
     ...someCounts,
   }),
 ]);
@@ -107,7 +110,7 @@ export const statusAnswer = z.object({
   draining: count,
   classes: z.record(
     z.string(),
-    z.object({ ratio: z.number(), capacity: count, available: count, busy: count.optional() }),
+    z.object({ ratio: z.number(), capacity: count, available: count, busy: z.optional(count) }),
   ),
   clusters: z.record(z.string(), z.object({ live: count, busy: count })),
   policy: policyBody,
@@ -118,21 +121,21 @@ export const podsAnswer = z.object({
     z.object({
       cluster: z.string(),
       pod: z.string(),
-      instance: z.string().nullable(),
+      instance: z.nullable(z.string()),
       slots: count,
       state: z.enum(["ready", "starting", "draining", "silent"]),
       labels: z.record(z.string(), z.string()),
       expires_in_ms: count,
       leases: z.array(
-        z.object({ id: z.string(), class: z.string(), expires_in_ms: count, task: z.string().optional() }),
+        z.object({ id: z.string(), class: z.string(), expires_in_ms: count, task: z.optional(z.string()) }),
       ),
     }),
   ),
-  next: z.string().nullable(),
+  next: z.nullable(z.string()),
 });
 
 export const drainAnswer = z.object({
-  draining: z.array(z.object({ cluster: z.string().optional(), pod: z.string().optional() })),
+  draining: z.array(z.object({ cluster: z.optional(z.string()), pod: z.optional(z.string()) })),
 });
 
 /** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { liveRange } from "../leases/bands.ts";
 import { capacityOf } from "../leases/capacity.ts";
 import { type Configurations, policyOf } from "../leases/configuration.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { name } from "./fields.ts";
 import { Problem } from "./problem.ts";
 
@@ -9,10 +9,10 @@ export type Scope = z.output<typeof scopes>;
 /** One key as the Worker holds it: never the key itself, only its SHA-256. No `fleets` or `queues` means all. */
 export const keyRecord = z.strictObject({
   id: name,
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, { error: "must be 64 hex digits" }),
-  scopes: z.array(scopes).min(1),
-  fleets: z.array(name).optional(),
-  queues: z.array(name).optional(),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/, { error: "must be 64 hex digits" })),
+  scopes: z.array(scopes).check(z.minLength(1)),
+  fleets: z.optional(z.array(name)),
+  queues: z.optional(z.array(name)),
 });
 export type KeyRecord = z.output<typeof keyRecord>;
 

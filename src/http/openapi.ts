@@ -1,5 +1,6 @@
-import * as z from "zod";
+import type * as z from "zod/mini";
 import { PROBLEMS } from "../problems.ts";
+import { jsonSchema } from "./json-schema.ts";
 import type { Operation } from "./operation.ts";
 
 type Json = Record<string, unknown>;
@@ -31,7 +32,7 @@ function describe(one: Operation): Json {
     ? {
         requestBody: {
           required: true,
-          content: { "application/json": { schema: schemaOf(one.body, "input") } },
+          content: { "application/json": { schema: jsonSchema(one.body, "input") } },
         },
       }
     : {};
@@ -45,15 +46,15 @@ function describe(one: Operation): Json {
     responses: {
       200: {
         description: "OK",
-        content: { [one.media ?? "application/json"]: { schema: schemaOf(one.answer, "output") } },
+        content: { [one.media ?? "application/json"]: { schema: jsonSchema(one.answer, "output") } },
       },
       default: { $ref: "#/components/responses/problem" },
     },
   };
 }
 
-function parametersOf(schema: z.ZodObject, where: "path" | "query"): Json[] {
-  const { properties = {}, required = [] } = schemaOf(schema, "input") as {
+function parametersOf(schema: z.ZodMiniObject, where: "path" | "query"): Json[] {
+  const { properties = {}, required = [] } = jsonSchema(schema, "input") as {
     properties?: Json;
     required?: string[];
   };
@@ -63,11 +64,6 @@ function parametersOf(schema: z.ZodObject, where: "path" | "query"): Json[] {
     required: where === "path" || required.includes(name),
     schema: property,
   }));
-}
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return json;
 }
 
 const problemContent = {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { Caller, Scope } from "./auth.ts";
 
 /** A checked call: path parameters, query and body in the shapes of the operation, and who calls. */
@@ -36,23 +36,23 @@ export interface Operation {
   summary: string;
   /** Any of these will do; `admin` always does. */
   scopes: readonly Scope[];
-  params: z.ZodObject;
-  query?: z.ZodObject;
-  body?: z.ZodType;
-  answer: z.ZodType;
+  params: z.ZodMiniObject;
+  query?: z.ZodMiniObject;
+  body?: z.ZodMiniType;
+  answer: z.ZodMiniType;
   /** Of the answer, where it is no JSON. */
   media?: string;
   handle(call: Call<never, never, never>): Promise<Reply<unknown>>;
 }
 
-type Out<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Out<S> = S extends z.ZodMiniType ? z.output<S> : undefined;
 
 /** Declares an operation; `handle` gets what the schemas give. */
 export function operation<
-  P extends z.ZodObject,
-  Q extends z.ZodObject,
-  B extends z.ZodType,
-  A extends z.ZodType,
+  P extends z.ZodMiniObject,
+  Q extends z.ZodMiniObject,
+  B extends z.ZodMiniType,
+  A extends z.ZodMiniType,
 >(
   definition: Omit<Operation, "params" | "query" | "body" | "answer" | "handle"> & {
     params: P;

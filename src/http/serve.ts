@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { Hono } from "hono";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
 import type { Auth, Caller } from "./auth.ts";
 import { name } from "./fields.ts";

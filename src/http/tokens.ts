@@ -6,7 +6,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from "jose";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { type Auth, type Caller, unauthorized } from "./auth.ts";
 import { name } from "./fields.ts";
 import { KeysUnavailable, makeKeySource } from "./jwks.ts";
@@ -14,30 +14,34 @@ import type { Log } from "./log.ts";
 import { Problem } from "./problem.ts";
 import { spokenFor, type Whom } from "./whom.ts";
 
-const subject = z.string().min(1).max(512);
-const jwksUrl = z.url().refine((url) => /^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url), {
-  error: "must be https, or on loopback",
-});
+const subject = z.string().check(z.minLength(1), z.maxLength(512));
+const jwksUrl = z.url().check(
+  z.refine((url) => /^https:|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url), {
+    error: "must be https, or on loopback",
+  }),
+);
 
 /** Whose tokens are taken, and for what. No `fleets`, `queues` or `subjects` means all. */
 export const issuerRecord = z
   .strictObject({
-    issuer: z.string().min(1).max(512),
-    jwks_url: jwksUrl.optional(),
-    jwks: z.object({ keys: z.array(z.looseObject({ kty: z.string() })).min(1) }).optional(),
+    issuer: z.string().check(z.minLength(1), z.maxLength(512)),
+    jwks_url: z.optional(jwksUrl),
+    jwks: z.optional(z.object({ keys: z.array(z.looseObject({ kty: z.string() })).check(z.minLength(1)) })),
     /** The cluster its pods speak for. */
     cluster: name,
-    scopes: z.array(z.enum(["worker", "producer", "read"])).min(1),
-    fleets: z.array(name).optional(),
-    queues: z.array(name).optional(),
+    scopes: z.array(z.enum(["worker", "producer", "read"])).check(z.minLength(1)),
+    fleets: z.optional(z.array(name)),
+    queues: z.optional(z.array(name)),
     /** Service accounts, as `sub` names them: system:serviceaccount:<namespace>:<name>. */
-    subjects: z.array(subject).optional(),
+    subjects: z.optional(z.array(subject)),
     /** Those that may speak for every pod of the cluster: a node agent that beats for many. */
-    agents: z.array(subject).optional(),
+    agents: z.optional(z.array(subject)),
   })
-  .refine(({ jwks, jwks_url }) => (jwks === undefined) !== (jwks_url === undefined), {
-    error: "must have either jwks or jwks_url",
-  });
+  .check(
+    z.refine(({ jwks, jwks_url }) => (jwks === undefined) !== (jwks_url === undefined), {
+      error: "must have either jwks or jwks_url",
+    }),
+  );
 export type IssuerRecord = z.output<typeof issuerRecord>;
 
 export interface TokenAuthOptions {
@@ -116,7 +120,9 @@ function callerOf(record: IssuerRecord, payload: JWTPayload, holderOf: TokenAuth
   };
 }
 
-const claims = z.object({ "kubernetes.io": z.object({ pod: z.object({ name: z.string().min(1) }) }) });
+const claims = z.object({
+  "kubernetes.io": z.object({ pod: z.object({ name: z.string().check(z.minLength(1)) }) }),
+});
 
 /** The pod a token is bound to; undefined for one that is bound to none. */
 function podOf(payload: JWTPayload): string | undefined {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { FieldError } from "../problems.ts";
 import { oddName } from "./odd-names.ts";
 import { Problem } from "./problem.ts";
@@ -7,7 +7,7 @@ import { Problem } from "./problem.ts";
 export const MAX_BODY_BYTES = 1_048_576;
 
 /** Checks a value against its schema. Throws `invalid-request` that names every field refused. */
-export function check<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+export function check<S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap(fieldErrors).slice(0, 50);

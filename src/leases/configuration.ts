@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
 import * as scripts from "./scripts.ts";

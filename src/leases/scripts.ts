@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineScript } from "../redis/script.ts";
 import configurationLua from "./configuration.lua";
 import drainLua from "./drain.lua";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { LoadOf } from "../rates/load.ts";
 import { toPace } from "../rates/pace.ts";
 import type { Rate, Rates } from "../rates/rates.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import type { LoadOf } from "../rates/load.ts";
 import { fromMicro } from "../rates/micro.ts";

@@ -1,18 +1,17 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { anyText, name } from "../http/fields.ts";
 import { amount, type limitBody } from "../rates/schema.ts";
 
-const key = anyText.default("default");
-const cost = amount.default(1);
+const key = z._default(anyText, "default");
+const cost = z._default(amount, 1);
 
-export const takeBody = z.strictObject({ key, cost, request_id: name.optional() });
+export const takeBody = z.strictObject({ key, cost, request_id: z.optional(name) });
 
 export const takesBody = z.strictObject({
-  takes: z
-    .array(z.strictObject({ limit: name, key, cost }))
-    .min(1)
-    .max(10)
-    .superRefine((takes, context) => {
+  takes: z.array(z.strictObject({ limit: name, key, cost })).check(
+    z.minLength(1),
+    z.maxLength(10),
+    z.superRefine((takes, context) => {
       const seen = new Set<string>();
       for (const [index, { limit, key }] of takes.entries()) {
         const bucket = JSON.stringify([limit, key]);
@@ -20,33 +19,38 @@ export const takesBody = z.strictObject({
         seen.add(bucket);
       }
     }),
-  request_id: name.optional(),
+  ),
+  request_id: z.optional(name),
 });
 
 /** What was really spent: 0…1,000,000,000. */
-export const settleBody = z.strictObject({ key, request_id: name, actual: z.number().min(0).max(1e9) });
+export const settleBody = z.strictObject({
+  key,
+  request_id: name,
+  actual: z.number().check(z.minimum(0), z.maximum(1e9)),
+});
 
-const remaining = z.number().min(0);
-const ms = z.int().min(0);
-const retryAfterMs = z.int().min(1);
+const remaining = z.number().check(z.minimum(0));
+const ms = z.int().check(z.minimum(0));
+const retryAfterMs = z.int().check(z.minimum(1));
 
 export const takeAnswer = z.object({
   allowed: z.boolean(),
   remaining,
   delay_ms: ms,
-  retry_after_ms: retryAfterMs.optional(),
+  retry_after_ms: z.optional(retryAfterMs),
   rate_per_s: z.number(),
-  estimated_wait_ms: ms.optional(),
-  shadowed: z.literal(true).optional(),
-  degraded: z.literal(true).optional(),
+  estimated_wait_ms: z.optional(ms),
+  shadowed: z.optional(z.literal(true)),
+  degraded: z.optional(z.literal(true)),
 });
 
 export const takesAnswer = z.object({
   allowed: z.boolean(),
-  refused_by: z.string().optional(),
-  retry_after_ms: retryAfterMs.optional(),
+  refused_by: z.optional(z.string()),
+  retry_after_ms: z.optional(retryAfterMs),
   takes: z.array(z.object({ limit: z.string(), remaining, delay_ms: ms })),
-  degraded: z.literal(true).optional(),
+  degraded: z.optional(z.literal(true)),
 });
 
 export const settleAnswer = z.object({ settled: z.boolean(), remaining });

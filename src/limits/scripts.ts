@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { onBuckets } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";
 import adaptLua from "./adapt.lua";
@@ -9,8 +9,8 @@ import setLimitLua from "./set-limit.lua";
 import settleLua from "./settle.lua";
 import takeLua from "./take.lua";
 
-const int = z.int().min(0);
-const rate = z.string().transform(Number).pipe(z.number().positive());
+const int = z.int().check(z.minimum(0));
+const rate = z.pipe(z.pipe(z.string(), z.transform(Number)), z.number().check(z.positive()));
 const flag = z.union([z.literal(0), z.literal(1)]);
 
 export const take = defineScript({
@@ -60,7 +60,7 @@ export const adapt = defineScript({
   source: adaptLua,
   keys: ["pace"],
   args: ["now", "step_ms", "ttl_ms", "used", "set_rate", "min", "max", "target_wait_ms", "backlog", "drain"],
-  reply: z.tuple([rate, int, z.int().min(-1)]),
+  reply: z.tuple([rate, int, z.int().check(z.minimum(-1))]),
 });
 
 export const noteAdapting = defineScript({

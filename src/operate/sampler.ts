@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Fleets } from "../fleets/fleets.ts";
 import { tenThousandths } from "../leases/capacity.ts";
 import { DENIAL_REASONS, FIELDS } from "../leases/ledger.ts";
@@ -23,7 +23,7 @@ export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptio
   async function sampleFleets(): Promise<void> {
     const names = await fleets.turn(MAX_SAMPLED);
     const policies = names.map((fleet) => ({ get: keys.fleet(fleet).policy }));
-    const texts = await store.reads(policies, z.string().nullable());
+    const texts = await store.reads(policies, z.nullable(z.string()));
     const now = await clock.now();
     const calls = names.map((fleet, at) => ({
       keys: keys.fleet(fleet),

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { onMembers } from "../leases/bands.ts";
 import { defineScript } from "../redis/script.ts";
 import gaugeLua from "./gauge.lua";
@@ -25,7 +25,7 @@ export const idle = defineScript({
   source: onMembers(idleLua),
   keys: ["members", "pods"],
   args: ["now", "limit", "reach_ms"],
-  reply: z.array(z.union([z.string(), z.int()])).refine((flat) => flat.length % 2 === 0),
+  reply: z.array(z.union([z.string(), z.int()])).check(z.refine((flat) => flat.length % 2 === 0)),
 });
 
 export const keep = defineScript({

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
@@ -25,7 +25,7 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
       const known = memory.get(queue);
       if (known && clock.local() < known.until) return known.value;
       const asked = clock.local();
-      const [text] = await store.reads([{ get: keys.queueConfig(queue) }], z.string().nullable());
+      const [text] = await store.reads([{ get: keys.queueConfig(queue) }], z.nullable(z.string()));
       if (text === null || text === undefined) {
         throw new Problem("not-found", `there is no queue ${queue}; make it with PUT /v1/queues/${queue}`);
       }
@@ -38,7 +38,7 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
       const found = new Map<string, QueueConfig>();
       const texts = await store.reads(
         queues.map((queue) => ({ get: keys.queueConfig(queue) })),
-        z.string().nullable(),
+        z.nullable(z.string()),
       );
       for (const [at, queue] of queues.entries()) {
         const config = readable(texts[at] ?? "");

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import type { Policy } from "../leases/policy.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { memberTexts } from "../raw-json.ts";
 import type { QueuesOptions } from "./options.ts";

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { makeRegistry } from "../leases/registry.ts";
 import type { QueueLoad } from "../rates/load.ts";

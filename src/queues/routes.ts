@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Caller } from "../http/auth.ts";
 import { name, page } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
@@ -23,7 +23,7 @@ export function queueRoutes(queues: Queues): Operation[] {
       summary: "Counts of every queue heard of in the last 24 hours, or of those of one fleet",
       scopes: ["read"],
       params: z.strictObject({}),
-      query: z.strictObject({ fleet: name.optional() }),
+      query: z.strictObject({ fleet: z.optional(name) }),
       answer: wire.queuesAnswer,
       handle: async ({ query, caller }) => {
         const names = (await queues.names()).filter((queue) => caller.mayTouch("queues", queue));

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../problems.ts";
 
@@ -8,28 +8,30 @@ export const MAX_RESULT_BYTES = 65_536;
 /** What is kept of an error's text, in bytes. */
 export const MAX_ERROR_BYTES = 4_096;
 
-const maxDeliveries = z.int().min(1).max(1_000);
-const delayMs = z.int().min(0).max(86_400_000);
+const maxDeliveries = z.int().check(z.minimum(1), z.maximum(1_000));
+const delayMs = z.int().check(z.minimum(0), z.maximum(86_400_000));
 /** A task's id: a name of at most 64 characters. */
-export const taskId = name.max(64, { error: "must be at most 64 characters" });
+export const taskId = name.check(z.maxLength(64, { error: "must be at most 64 characters" }));
 
 export const queueBody = z
   .strictObject({
     fleet: name,
-    lease_ttl_ms: durationMs.default(30_000),
-    max_deliveries: maxDeliveries.default(5),
-    time_limit_ms: durationMs.default(3_600_000),
-    soft_time_limit_ms: durationMs.optional(),
-    max_backlog: z.int().min(1).max(1_000_000_000).optional(),
-    result_ttl_ms: durationMs.default(86_400_000),
+    lease_ttl_ms: z._default(durationMs, 30_000),
+    max_deliveries: z._default(maxDeliveries, 5),
+    time_limit_ms: z._default(durationMs, 3_600_000),
+    soft_time_limit_ms: z.optional(durationMs),
+    max_backlog: z.optional(z.int().check(z.minimum(1), z.maximum(1_000_000_000))),
+    result_ttl_ms: z._default(durationMs, 86_400_000),
     /** A limit of which every claimed task takes one, under the queue's name as key. */
-    limit: name.optional(),
-    paused: z.boolean().default(false),
+    limit: z.optional(name),
+    paused: z._default(z.boolean(), false),
   })
-  .refine(({ time_limit_ms: hard, soft_time_limit_ms: soft }) => soft === undefined || soft < hard, {
-    path: ["soft_time_limit_ms"],
-    error: "must be less than time_limit_ms",
-  });
+  .check(
+    z.refine(({ time_limit_ms: hard, soft_time_limit_ms: soft }) => soft === undefined || soft < hard, {
+      path: ["soft_time_limit_ms"],
+      error: "must be less than time_limit_ms",
+    }),
+  );
 
 /** What a queue is, as stored and as answered. Durations in milliseconds. */
 export type QueueConfig = z.output<typeof queueBody>;
@@ -38,43 +40,45 @@ export type QueueConfig = z.output<typeof queueBody>;
 const payload = z.custom<unknown>((value) => value !== undefined, { error: "must be given" });
 
 export const taskBody = z.strictObject({
-  id: taskId.optional(),
+  id: z.optional(taskId),
   payload,
-  priority: z.int().min(0).max(9).default(0),
-  class: name.default("normal"),
-  delay_ms: delayMs.default(0),
-  max_deliveries: maxDeliveries.optional(),
-  time_limit_ms: durationMs.optional(),
+  priority: z._default(z.int().check(z.minimum(0), z.maximum(9)), 0),
+  class: z._default(name, "normal"),
+  delay_ms: z._default(delayMs, 0),
+  max_deliveries: z.optional(maxDeliveries),
+  time_limit_ms: z.optional(durationMs),
 });
 
-export const tasksBody = z.strictObject({ tasks: z.array(taskBody).min(1).max(100) });
+export const tasksBody = z.strictObject({ tasks: z.array(taskBody).check(z.minLength(1), z.maxLength(100)) });
 
 export const claimBody = z.strictObject({
   cluster: name,
   pod: podName,
-  instance: name.optional(),
-  request_id: name.optional(),
-  max: z.int().min(1).max(10).default(1),
-  wait_ms: waitMs.default(0),
-  attempt: attempt.default(0),
+  instance: z.optional(name),
+  request_id: z.optional(name),
+  max: z._default(z.int().check(z.minimum(1), z.maximum(10)), 1),
+  wait_ms: z._default(waitMs, 0),
+  attempt: z._default(attempt, 0),
 });
 
-export const completeBody = z.strictObject({ lease: leaseId, result: z.unknown().optional() });
+export const completeBody = z.strictObject({ lease: leaseId, result: z.optional(z.unknown()) });
 
 export const failBody = z.strictObject({
   lease: leaseId,
-  error: z.string().max(1_048_576).optional(),
-  retry: z.boolean().default(true),
-  delay_ms: delayMs.optional(),
-  reason: z.string().max(128).optional(),
+  error: z.optional(z.string().check(z.maxLength(1_048_576))),
+  retry: z._default(z.boolean(), true),
+  delay_ms: z.optional(delayMs),
+  reason: z.optional(z.string().check(z.maxLength(128))),
 });
 
-export const redriveBody = z.strictObject({ ids: z.array(taskId).min(1).max(1_000).optional() });
+export const redriveBody = z.strictObject({
+  ids: z.optional(z.array(taskId).check(z.minLength(1), z.maxLength(1_000))),
+});
 
 export const purgeBody = z.strictObject({ state: z.enum(["ready", "delayed", "dead"]) });
 
 export const taskState = z.enum(["delayed", "ready", "in_flight", "completed", "dead", "cancelled"]);
-const count = z.int().min(0);
+const count = z.int().check(z.minimum(0));
 
 export const queueAnswer = z.object({
   queue: z.string(),
@@ -108,14 +112,14 @@ const claimed = z.object({
   delivery: z.int(),
   enqueued_at: z.int(),
   lease: z.object({ id: z.string(), ttl_ms: z.int(), expires_at: z.int() }),
-  soft_deadline_at: z.int().optional(),
+  soft_deadline_at: z.optional(z.int()),
   deadline_at: z.int(),
 });
 
 export const claimAnswer = z.object({
   tasks: z.array(claimed),
-  reason: z.enum(["empty", "at_capacity", "rate_limited", "paused"]).optional(),
-  retry_after_ms: z.int().min(1).optional(),
+  reason: z.optional(z.enum(["empty", "at_capacity", "rate_limited", "paused"])),
+  retry_after_ms: z.optional(z.int().check(z.minimum(1))),
 });
 
 export const completeAnswer = z.object({ completed: z.literal(true), already: z.boolean() });
@@ -130,11 +134,11 @@ export const taskAnswer = z.object({
   deliveries: count,
   deferred: count,
   enqueued_at: z.int(),
-  first_claimed_at: z.int().optional(),
-  finished_at: z.int().optional(),
-  result: z.unknown().optional(),
-  error: z.string().optional(),
-  reason: z.string().optional(),
+  first_claimed_at: z.optional(z.int()),
+  finished_at: z.optional(z.int()),
+  result: z.optional(z.unknown()),
+  error: z.optional(z.string()),
+  reason: z.optional(z.string()),
 });
 
 export const cancelAnswer = z.object({ id: z.string(), state: z.literal("cancelled") });
@@ -144,15 +148,15 @@ export const deadAnswer = z.object({
     z.object({
       id: z.string(),
       reason: z.string(),
-      error: z.string().nullable(),
+      error: z.nullable(z.string()),
       deliveries: count,
       enqueued_at: z.int(),
-      first_claimed_at: z.int().nullable(),
-      last_claimed_at: z.int().nullable(),
+      first_claimed_at: z.nullable(z.int()),
+      last_claimed_at: z.nullable(z.int()),
       died_at: z.int(),
     }),
   ),
-  next: z.string().nullable(),
+  next: z.nullable(z.string()),
 });
 
 export const redriveAnswer = z.object({ redriven: count });

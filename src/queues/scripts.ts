@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { onMembers } from "../leases/bands.ts";
 import { withGate } from "../rates/scripts.ts";
 import { defineScript } from "../redis/script.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { keyHash } from "../redis/digest.ts";
 import { StoreFault } from "../redis/errors.ts";
@@ -19,7 +19,7 @@ const version = z.object({
 export type Version = z.output<typeof version>;
 
 /** What is stored of a limit: `versions` are its last configurations, oldest first, the present one included. */
-export const storedLimit = z.object({ limit: limitBody, versions: z.array(version).min(1) });
+export const storedLimit = z.object({ limit: limitBody, versions: z.array(version).check(z.minLength(1)) });
 export type StoredLimit = z.output<typeof storedLimit>;
 
 /** What an isolate keeps of a limit: its configuration, and the rate it has come to if it adapts. */

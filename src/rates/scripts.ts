@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { defineScript } from "../redis/script.ts";
 import bucketLua from "./bucket.lua";
 import configurationLua from "./configuration.lua";

@@ -1,4 +1,5 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
+import { compactLua } from "./lua.ts";
 
 /** What one Lua script takes and gives: KEYS and ARGV by name, in order, and the shape of its reply. */
 export interface Script<Key extends string, Arg extends string, Reply> {
@@ -10,7 +11,7 @@ export interface Script<Key extends string, Arg extends string, Reply> {
   args: readonly Arg[];
   /** The names of one group of the repeated arguments that follow `args`, where the script takes any. */
   rest?: readonly string[];
-  reply: z.ZodType<Reply>;
+  reply: z.ZodMiniType<Reply>;
 }
 
 /** Values for one run: every key and argument of the script by its name, and the repeated ones flat. */
@@ -21,9 +22,9 @@ export interface ScriptCall<Key extends string, Arg extends string> {
   rest?: readonly (string | number)[];
 }
 
-/** Declares a script; a key or argument that is missing or misspelt in a call then does not compile. */
+/** Declares a script, its text compacted as in the upload; a key or argument that is missing or misspelt in a call then does not compile. */
 export function defineScript<const Key extends string, const Arg extends string, Reply>(
   script: Script<Key, Arg, Reply>,
 ): Script<Key, Arg, Reply> {
-  return script;
+  return { ...script, source: compactLua(script.source) };
 }

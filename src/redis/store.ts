@@ -1,5 +1,5 @@
 import { Redis } from "@upstash/redis/cloudflare";
-import type * as z from "zod";
+import * as z from "zod/mini";
 import { makeDeadlines } from "./deadlines.ts";
 import {
   isScriptError,
@@ -43,7 +43,7 @@ export interface Store {
   /** What the store says of itself, as INFO gives it; empty where it gives nothing. */
   info(): Promise<string>;
   /** Several plain reads in one trip; their keys may live in different slots. */
-  reads<R>(reads: readonly Read[], reply: z.ZodType<R>): Promise<R[]>;
+  reads<R>(reads: readonly Read[], reply: z.ZodMiniType<R>): Promise<R[]>;
 }
 
 type Bound = `(${number}`;
@@ -168,7 +168,7 @@ export function makeStore(options: StoreOptions): Store {
       const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () =>
         deadlines.within(() => pipeline.exec<unknown[]>()),
       );
-      const replies = reply.array().length(reads.length).safeParse(raw);
+      const replies = z.array(reply).check(z.length(reads.length)).safeParse(raw);
       if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
       return replies.data;
     },

@@ -1,5 +1,6 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, test } from "vitest";
+import { compactLua } from "../../src/redis/lua.ts";
 import type { Script } from "../../src/redis/script.ts";
 
 type AnyScript = Script<string, string, unknown>;
@@ -54,10 +55,22 @@ test("there are scripts, and every Lua file of a room is one of them or a part o
     if (own.has(file)) continue;
     expect(partOf(headerOf(text), "KEYS"), `${file} has KEYS but no declaration`).toBeUndefined();
     expect(
-      scripts.some(({ source }) => source.includes(text)),
+      scripts.some(({ source }) => source.includes(compactLua(text))),
       `${file} is used`,
     ).toBe(true);
   }
+});
+
+test("what the store gets has no comment lines and no indentation, and no text lost a line of its own", () => {
+  for (const { name, source } of scripts) {
+    expect(source, name).not.toMatch(/^(\s|--)/m);
+    expect(compactLua(source), name).toBe(source);
+  }
+  // Texts and comments over several lines, which are not compacted safely.
+  for (const [file, text] of Object.entries(texts)) expect(text, file).not.toMatch(/\[=*\[|\\$/m);
+  expect(compactLua("-- A.\n\nlocal a = '  -- b' -- c\n  return a\n")).toBe(
+    "local a = '  -- b' -- c\nreturn a\n",
+  );
 });
 
 describe.each(scripts.map((script) => [script.name, script] as const))("%s", (_, script) => {
@@ -65,7 +78,7 @@ describe.each(scripts.map((script) => [script.name, script] as const))("%s", (_,
   const header = headerOf(text);
 
   test("stands in a file of its name and says in a first sentence what it does", () => {
-    expect(script.source.endsWith(text)).toBe(true);
+    expect(script.source.endsWith(compactLua(text))).toBe(true);
     expect(header[0]).toMatch(/^[A-Z].*/);
     expect(
       header
@@ -101,9 +114,16 @@ describe.each(scripts.map((script) => [script.name, script] as const))("%s", (_,
 const ONE_KEY =
   /^(M?GET|M?SET|DEL|UNLINK|[HSZ]?SCAN|APPEND|STRLEN|TYPE|EXISTS|P?EXPIRE|P?TTL|PERSIST|H\w+|Z(ADD|REM\w*|CARD|COUNT|SCORE|MSCORE|(REV)?RANGE\w*|RANK|POPMIN|POPMAX|INCRBY|LEXCOUNT)|S(ADD|REM|CARD|MEMBERS|ISMEMBER|MISMEMBER)|L(PUSH|RANGE|LEN|TRIM|REM|INDEX)|R(PUSH|POP)|BITFIELD|[SG]ETBIT|BITCOUNT|INCR\w*|DECR\w*)$/;
 
+/** A script with the texts that it is made of as they stand in their files, whose indentation says where functions end. */
+function indented(source: string): string {
+  let whole = source;
+  for (const text of Object.values(texts)) whole = whole.replace(compactLua(text), () => text);
+  return whole;
+}
+
 /** Each place where a command's key is not, by name, one of KEYS: bound at the top, or handed to a function as such. */
 function undeclaredKeys({ source }: AnyScript): string[] {
-  const code = source.replaceAll(/--[^\n]*/g, "");
+  const code = indented(source).replaceAll(/--[^\n]*/g, "");
   const declared = boundToKeys(code);
   const given = functionsOf(code);
   const isKey = (expression: string, at: number): boolean => {

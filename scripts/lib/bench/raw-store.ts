@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ErrorReply } from "@redis/client";
+import * as z from "zod/mini";
 import type { Read, Store } from "../../../src/redis/store.ts";
 import type { RawRedis } from "./redis.ts";
 
@@ -33,7 +34,7 @@ export function makeRawStore(redis: RawRedis): Store {
     },
     async reads(reads, reply) {
       const replies = await Promise.all(reads.map((read) => redis.send(...commandOf(read))));
-      return reply.array().parse(replies);
+      return z.array(reply).parse(replies);
     },
   };
   return store;
