@@ -3,6 +3,7 @@ import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
 import { filterBudgets, limitBudgets } from "./alone-limits.ts";
 import { operateBudgets } from "./alone-operate.ts";
+import { queueBudgets } from "./alone-queues.ts";
 
 // This file alone uses this Redis: it counts every command and wipes the database.
 const newWorld = () => new World({ restUrl: inject("aloneUrl") });
@@ -113,6 +114,7 @@ describe("billed commands of an operation, store warm (DESIGN 6)", () => {
 describe("billed commands of limits, configuration in memory (DESIGN 6)", () =>
   limitBudgets(newWorld, billed));
 
+describe("billed commands of tasks", () => queueBudgets(newWorld, billed));
 describe("billed commands of filters", () => filterBudgets(newWorld, billed));
 describe("billed commands of what an operator reads", () => operateBudgets(newWorld, billed));
 
