@@ -100,8 +100,8 @@ export function parseDelivery(lease: string): Delivery | undefined {
 }
 
 /**
- * The place of a class among others, larger ratios first: 0…799. Two that differ by less than 0.00125 rank as one,
- * since a score has room for no more beside priority and age.
+ * The place of a class among others, larger ratios first: 0…799. Two that differ by less than 0.00125 may rank as
+ * one, since a score has room for no more beside priority and age.
  */
 export const rankOf = (ratio: number): number => Math.floor((10_000 - tenThousandths(ratio)) * 0.08);
 

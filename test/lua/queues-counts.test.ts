@@ -95,6 +95,35 @@ test("oldest_ready_ms is the age of the oldest that waits, of whatever class and
   expect(await oldest()).toBe(1_050);
 });
 
+test("a hundred thousand tasks that fall due at once are counted without being read", async () => {
+  const { world, queue } = await openQueue(20, { lease_ttl_ms: 1_000 });
+  for (const id of ["lapses", "flies"]) {
+    await queue.enqueue({ id });
+    await claimOne(queue, { pod: id });
+    world.advance(500);
+  }
+  await queue.enqueue({ id: "one", delay_ms: 500 });
+  await queue.enqueue({ id: "later", delay_ms: 2_000 });
+  const timers = await world.redis<string[]>("ZRANGE", queue.keys.timers, 0, -1, "WITHSCORES");
+  const at = timers.findIndex((timer) => timer.includes("/one/"));
+  for (let made = 0; made < 100_000; made += 2_500) {
+    // A fixture: the same task under many ids.
+    const many = Array.from({ length: 2_500 }, (_, turn) => [
+      timers[at + 1] ?? "",
+      timers[at]?.replace("/one/", `/v${made + turn}/`) ?? "",
+    ]);
+    await world.redis("ZADD", queue.keys.timers, ...many.flat());
+  }
+  expect(await queue.status()).toMatchObject({ ready: 1, delayed: 100_002, in_flight: 1, backlog: 2 });
+  world.advance(499);
+  expect(await queue.status()).toMatchObject({ ready: 1, delayed: 100_002, in_flight: 1 });
+  world.advance(1);
+  const started = performance.now();
+  expect(await queue.status()).toMatchObject({ ready: 100_003, delayed: 1, in_flight: 0, backlog: 100_003 });
+  // 30 ms on a machine at rest; reading them all took more than a second.
+  expect(performance.now() - started).toBeLessThan(1_000);
+}, 30_000);
+
 test("two queues of one fleet share its slots and nothing else", async () => {
   const { queue, world, fleet } = await openQueue(3);
   const other = queueOf(world, "other");
