@@ -120,7 +120,7 @@ test("a hundred thousand tasks that fall due at once are counted without being r
   world.advance(1);
   const started = performance.now();
   expect(await queue.status()).toMatchObject({ ready: 100_003, delayed: 1, in_flight: 0, backlog: 100_003 });
-  // 30 ms on a machine at rest; reading them all took more than a second.
+  // Measured: less than 0.1 s on a busy machine, where reading them all took 1.6 s.
   expect(performance.now() - started).toBeLessThan(1_000);
 }, 30_000);
 
