@@ -3,7 +3,7 @@ import { fleetOf, lease } from "../support/fleet.ts";
 import { queueOf } from "../support/queue.ts";
 import { World } from "../support/world.ts";
 
-test("status tells how many slots each class holds, tasks counted with the rest", async () => {
+test("a status tells what each class holds when asked for it, tasks counted with the rest", async () => {
   const world = new World();
   const fleet = fleetOf(world);
   await fleet.beatMany(10);
@@ -14,7 +14,7 @@ test("status tells how many slots each class holds, tasks counted with the rest"
   await queue.configure();
   await queue.enqueue({ payload: 1, class: "high" });
   await queue.claim();
-  const { busy, classes } = await fleet.status();
+  const { busy, classes } = (await world.get("/v1/fleets/render?held=true")).body;
   expect(busy).toBe(4);
   expect(classes).toMatchObject({ normal: { busy: 2 }, high: { busy: 2 } });
 });

@@ -102,13 +102,3 @@ test("below that a status is right at once, whoever changed the fleet", async ()
     expect((await fleet.status()).live).toBe(pod);
   }
 });
-
-test("what each class holds is told when asked for", async () => {
-  const world = new World();
-  const fleet = fleetOf(world);
-  await fleet.beatMany(5);
-  await lease(fleet);
-  await lease(fleet, { class: "high" });
-  const { classes } = (await world.get("/v1/fleets/render?held=true")).body;
-  expect(classes).toMatchObject({ normal: { busy: 1 }, high: { busy: 1 } });
-});
