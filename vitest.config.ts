@@ -23,6 +23,8 @@ export default defineConfig({
   test: {
     globalSetup: "test/support/global-setup.ts",
     passWithNoTests: false,
+    // One file after the other: real processes with real clocks would take each other's time on a small machine.
+    fileParallelism: false,
     retry: 0,
     // Only for what hangs: machines may be slow and busy.
     testTimeout: 60_000,
