@@ -6,15 +6,12 @@ import os
 import sys
 import warnings
 
+from lines import say
+
 from fleetgate import Client
 
 CHILDREN = 8
 client = Client()  # made at import, as in a prefork worker
-
-
-def say(*words: object) -> None:
-    """One write: lines of several processes must not mix."""
-    os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
 def child(fleet: str, read: int) -> None:

@@ -6,6 +6,8 @@ import ctypes
 import sys
 import time
 
+from lines import say
+
 from fleetgate import Client, Lease, Pod
 from fleetgate.keeper.child import ProcessBeater
 
@@ -16,11 +18,11 @@ def hold_the_lock(seconds: float) -> None:
 
 
 def work_until_lost(lease: Lease) -> None:
-    lease.on_lost(lambda lost: print("called", lost.reason))
+    lease.on_lost(lambda lost: say("called", lost.reason))
     while not lease.lost.is_set():
         time.sleep(0.02)
-    print("lost", lease.reason)
-    print("release", lease.release())
+    say("lost", lease.reason)
+    say("release", lease.release())
 
 
 def keeper_pid(pod: Pod) -> int:
@@ -33,22 +35,22 @@ def keeper_pid(pod: Pod) -> int:
 def main() -> None:
     fleet, name, mode = sys.argv[1:4]
     pod = Client().fleet(fleet).join("eu", name, handle_signals=True)
-    print("keeper", keeper_pid(pod))
+    say("keeper", keeper_pid(pod))
     lease = pod.slot(wait=30)
-    print("held", lease.id)
+    say("held", lease.id)
     if mode == "until-lost":
         work_until_lost(lease)
     elif mode == "lock":
         hold_the_lock(float(sys.argv[4]))
-        print("lost" if lease.lost.is_set() else "kept", lease.reason)
-        print("release", lease.release())
+        say("lost" if lease.lost.is_set() else "kept", lease.reason)
+        say("release", lease.release())
     elif mode == "until-closing":
         pod.closing.wait()
-        print("closing", pod.state)
+        say("closing", pod.state)
         time.sleep(float(sys.argv[4]))
-        print("release", lease.release())
+        say("release", lease.release())
     pod.leave()
-    print("end", pod.state)
+    say("end", pod.state)
 
 
 main()

@@ -6,6 +6,8 @@ import logging
 import sys
 import time
 
+from lines import say
+
 from fleetgate import Client, Task
 
 
@@ -17,16 +19,16 @@ def main() -> None:
     pod = client.fleet(queue.get()["config"]["fleet"]).join("eu", pod_name)
 
     def handle(task: Task) -> dict[str, str]:
-        print("start", task.id, task.delivery)
+        say("start", task.id, task.delivery)
         ends = time.monotonic() + seconds
         while time.monotonic() < ends and not task.lost.is_set():
             time.sleep(0.02)
-        print("done" if not task.lost.is_set() else "lost", task.id, task.lease.reason)
+        say("done" if not task.lost.is_set() else "lost", task.id, task.lease.reason)
         return {"by": pod_name}
 
     with pod:
-        print("drained", queue.work(handle, pod=pod, grace=grace))
-    print("end")
+        say("drained", queue.work(handle, pod=pod, grace=grace))
+    say("end")
 
 
 main()
