@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Callable
 
 import pytest
+from support.broker import Broker
 from support.program import HERE, Program
 from support.proxy import Proxy
 from support.stack import Stack
@@ -59,6 +60,14 @@ def proxy() -> Iterator[Proxy]:
     made = Proxy(os.environ["FLEETGATE_URL"])
     yield made
     made.close()
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    """A Redis for the messages of Celery, Dramatiq or RQ."""
+    made = Broker()
+    yield made
+    made.stop()
 
 
 @pytest.fixture
