@@ -59,6 +59,12 @@ class Program:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def line(self, words: str) -> None:
+        """Writes a line to its standard input."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(words + "\n")
+        self.process.stdin.flush()
+
     def end_input(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()

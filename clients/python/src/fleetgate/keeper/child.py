@@ -171,6 +171,7 @@ class ProcessBeater:
         elif kind == "renewed":
             for lease_id, sent_at in message["sent_at"].items():
                 self._held.renewed([lease_id], sent_at)
+                told.append((events.renewed, ([lease_id], sent_at)))
         elif kind == "lost":
             if self._held.drop(message["id"]):
                 told.append((events.lost, (message["id"], message["reason"])))

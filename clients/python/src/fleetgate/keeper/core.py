@@ -13,6 +13,7 @@ from ..errors import FleetgateError, PodClosedError
 from ..transport import Cut
 from ..wire.fleets import BeatState, Directive
 from .acquire import Asker
+from .board import Board
 from .couriers import Asking, Couriers
 from .held import HeldLease
 from .lease import GiveBack, Grant, Lease, ReleaseOutcome
@@ -39,6 +40,7 @@ class Core:
         self.cut = Cut()
         self.changed = threading.Condition()
         self.leases: list[Lease] = []
+        self.board = Board()
         self._pod = pod
         self._waits: list[Asking] = []
         first = joining.first_beat()
@@ -56,6 +58,7 @@ class Core:
         with self.changed:
             if lease in self.leases:
                 self.leases.remove(lease)
+                self.board.give_back(lease.cell)
             self.changed.notify_all()
         if lease.id is not None:
             self.beater.drop(lease.id)
@@ -76,7 +79,12 @@ class Core:
             lease.lose(reason)
 
     def renewed(self, ids: Iterable[str], sent_at: float) -> None:
-        """The beater keeps the deadlines itself."""
+        """The beater judges the deadlines itself; forked children are shown them."""
+        renewed = set(ids)
+        with self.changed:
+            found = [lease for lease in self.leases if lease.id in renewed]
+        for lease in found:
+            lease.renewed(sent_at)
 
     def directive(self, directive: Directive) -> None:
         """The operator's word; told when it becomes `drain`."""
@@ -108,7 +116,7 @@ class Core:
         self, grant: Grant, on_lost: Callable[[Lease], None] | None, give_back: GiveBack | None
     ) -> Lease:
         """Renews a lease until it is released or lost."""
-        lease = Lease(grant, self, on_lost, give_back or self._release)
+        lease = Lease(grant, self, on_lost, give_back or self._release, self.board.take())
         with self.changed:
             self.leases.append(lease)
         if grant.held is not None:

@@ -16,6 +16,10 @@ class HeldLease:
     deadline: float
     until: float = math.inf
 
+    def renewed(self, sent_at: float) -> HeldLease:
+        """The same, its ttl counted from the moment a renewal was sent."""
+        return replace(self, deadline=min(max(self.deadline, sent_at + self.ttl), self.until))
+
 
 class HeldLeases:
     """A book of leases; its user locks."""
@@ -36,8 +40,7 @@ class HeldLeases:
         for lease_id in ids:
             lease = self._held.get(lease_id)
             if lease is not None:
-                later = max(lease.deadline, sent_at + lease.ttl)
-                self._held[lease_id] = replace(lease, deadline=min(later, lease.until))
+                self._held[lease_id] = lease.renewed(sent_at)
 
     def take_lapsed(self, now: float) -> list[tuple[str, str]]:
         """Forgets the leases whose deadline has passed, and gives each id with the reason of its loss."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import threading
 from dataclasses import dataclass
@@ -11,7 +12,10 @@ from typing import Callable, Literal, Protocol
 
 from ..clock import now
 from ..errors import LeaseLostError
+from .board import Cell
 from .held import HeldLease
+from .lost import LostEvent, watch
+from .shared import SharedToken
 
 # How giving back ended: `missing`, it had ended at the coordinator; `lost` and `degraded`, nothing was sent;
 # `inherited`, this is a forked child and the lease is its parent's; `unconfirmed`, no answer came and the slot is free
@@ -45,19 +49,6 @@ class LeaseKeeper(Protocol):
         """Runs a caller's function in a thread of its own."""
 
 
-class LostEvent(threading.Event):
-    """Set when the lease is lost; `is_set()` judges the clock of this moment, even after the process was stopped."""
-
-    def __init__(self, check: Callable[[], None]) -> None:
-        super().__init__()
-        self._check = check
-
-    def is_set(self) -> bool:
-        """Whether the lease is lost."""
-        self._check()
-        return super().is_set()
-
-
 class Lease:
     """Ends once: by the first of `release()` and its loss. Usable with `with`; leaving it gives the slot back."""
 
@@ -67,10 +58,13 @@ class Lease:
         keeper: LeaseKeeper,
         on_lost: Callable[[Lease], None] | None,
         give_back: GiveBack,
+        cell: Cell,
     ) -> None:
         self._held = grant.held
         self._keeper = keeper
         self._give_back = give_back
+        self.cell = cell
+        cell.begin(math.inf if grant.held is None else min(grant.held.deadline, grant.held.until))
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._callbacks = [on_lost] if on_lost else []
@@ -85,7 +79,7 @@ class Lease:
         self.ttl: float | None = grant.held.ttl if grant.held else None
         # True when the coordinator was out of reach and the pod goes on without a slot.
         self.degraded = grant.held is None
-        self.lost: threading.Event = LostEvent(self._judge)
+        self.lost = LostEvent(self._judge)
 
     @property
     def reason(self) -> str | None:
@@ -100,6 +94,9 @@ class Lease:
 
     def on_lost(self, run: Callable[[Lease], None]) -> None:
         """Calls `run(lease)` once, in a thread of its own, if the lease is lost; at once if it is already."""
+        if os.getpid() != self._pid:
+            watch(self.lost, functools.partial(run, self))
+            return
         with self._lock:
             if self._reason is None:
                 self._callbacks.append(run)
@@ -118,6 +115,7 @@ class Lease:
             self._releasing = True
         if first:
             self._outcome = "degraded" if self._held is None else self._give_back(self._held)
+            self.cell.end()
             self._released.set()
             self._keeper.ended(self)
         self._released.wait()
@@ -131,11 +129,22 @@ class Lease:
                 return False
             self._reason = reason
             callbacks, self._callbacks = self._callbacks, []
+        self.cell.lose(reason)
         self.lost.set()
         for run in callbacks:
             self._keeper.tell(functools.partial(run, self))
         self._keeper.ended(self)
         return True
+
+    def renewed(self, sent_at: float) -> None:
+        """Counts its ttl from the moment the renewal was sent; for the keeper."""
+        if self._held is not None:
+            self._held = self._held.renewed(sent_at)
+            self.cell.renew(self._held.deadline)
+
+    def share(self) -> SharedToken:
+        """Which lease this is, for a child forked from this process after the pod joined (see `pod.shared()`)."""
+        return SharedToken(self._pid, self.cell.number, self.cell.serial, self.id, self.cls)
 
     def __enter__(self) -> Lease:
         return self
@@ -155,7 +164,8 @@ class Lease:
     def _judge(self) -> None:
         if os.getpid() == self._pid:
             self._keeper.check()
-        elif self._held is not None and self._held.deadline <= now() and self._reason is None:
-            # A forked child has no keeper for what its parent holds: it can only go by the deadline it saw.
-            self._reason = "silence"
-            self.lost.set()
+        elif self._reason is None:
+            # A forked child has no keeper for what its parent holds, but sees what that one writes.
+            self._reason = self.cell.reason(now())
+            if self._reason is not None:
+                self.lost.set()

@@ -8,9 +8,10 @@ import os
 import signal
 import threading
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Callable, Literal
+from typing import Any, Callable, Literal
 
 from ..errors import FleetgateError, PodClosedError, ProblemError
 from ..forks import renew_after_fork
@@ -21,6 +22,7 @@ from .core import Core, PodState
 from .couriers import Asking
 from .lease import GiveBack, Grant, Lease
 from .options import Joining
+from .shared import SharedLease, SharedToken
 from .shutdown import on_signals
 
 # How leaving ended; `unconfirmed` means the pod and its leases lapse by their ttl.
@@ -36,6 +38,8 @@ class Pod:
 
     def __init__(self, joining: Joining) -> None:
         self._core = Core(joining, self)
+        # Those of this process and of the ones it was forked from, by pid.
+        self._boards = {self._core.pid: self._core.board}
         self._leaving = threading.RLock()
         self._left: LeaveOutcome | None = None
         self._stop_listening: Callable[[], None] = lambda: None
@@ -136,6 +140,21 @@ class Pod:
         """
         return self._here().keep(grant, on_lost, give_back)
 
+    def share(self, lease: Lease) -> SharedToken:
+        """Which lease that is, for a child that was forked from this process after the pod joined."""
+        return lease.share()
+
+    def shared(self, token: Sequence[Any]) -> SharedLease:
+        """The lease of a `share()`, as a forked child sees it; renewals and losses are known at the next look.
+
+        Raises ValueError where this process was not forked from the one that holds it.
+        """
+        named = SharedToken(*token)
+        board = self._boards.get(named.pid)
+        if board is None:
+            raise ValueError(f"process {named.pid} holds that lease, and this one was not forked from it")
+        return SharedLease(named, board.cell(named.cell, named.serial))
+
     def renew(self, leases: list[str]) -> tuple[float, list[str]]:
         """Renews leases now, beside the beats: when that was sent, and those that are lost. May raise as any call."""
         return self._here().renew(leases)
@@ -197,6 +216,7 @@ class Pod:
                     names = joining.identity
                     own = replace(names, pod=child_pod(names.pod), instance=process_instance())
                     self._core = Core(replace(joining, identity=own), self)
+                    self._boards[self._core.pid] = self._core.board
                     self._left = None
         return self._core
 
