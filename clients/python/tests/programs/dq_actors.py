@@ -23,7 +23,8 @@ broker = RedisBroker(
 )
 broker.add_middleware(Results(backend=RedisBackend(url=url), store_results=True))
 broker.add_middleware(CurrentMessage())
-broker.add_middleware(AsyncIO())
+if "ASYNC" in os.environ:
+    broker.add_middleware(AsyncIO())
 broker.add_middleware(FleetgateMiddleware(os.environ["FLEET"], on_unavailable=os.environ.get("RULE")))
 dramatiq.set_broker(broker)
 
@@ -38,7 +39,7 @@ def retries() -> int:
 def render(name: str, seconds: float) -> str:
     lease = current_lease()
     assert lease is not None
-    lease.on_lost(lambda lost: say("told", name, lost.reason))
+    lease.on_lost(lambda lost: say("told", name, time.monotonic(), lost.reason))
     say("start", name, time.monotonic(), os.getpid(), retries(), "degraded" if lease.degraded else "held")
     ends = time.monotonic() + seconds
     while time.monotonic() < ends and not lease.lost.is_set():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import math
+from typing import Any, Callable, NamedTuple
 
 import redis
 from dramatiq import Message
 from dramatiq.brokers.redis import RedisBroker
+from dramatiq.results import ResultMissing
 from dramatiq.results.backends import RedisBackend
 
 from fleetgate import Fleet
@@ -42,6 +44,17 @@ class Studio:
             **environment,
         )
 
+    def pair(self, *options: str, **environment: str) -> tuple[Program, Program]:
+        """Two workers; of their two places one may be taken."""
+        one, other = (self.worker(pod, *options, **environment) for pod in ("w-0", "w-1"))
+        self.is_live(2)
+        return one, other
+
+    def busy_and_idle(self, one: Program, other: Program) -> tuple[Program, Program]:
+        """Waits until one of the two runs something: that one first."""
+        until(lambda: runs(one) or runs(other), "one of two workers has begun")
+        return (one, other) if runs(one) else (other, one)
+
     def send(self, actor: str, *args: Any, queue: str = "render", **options: Any) -> Message[Any]:
         """Enqueues a message."""
         message: Message[Any] = Message(queue, actor, args, {}, options)
@@ -49,7 +62,16 @@ class Studio:
 
     def result(self, message: Message[Any], seconds: float = 20.0) -> Any:
         """What the actor returned."""
-        return self._results.get_result(message, block=True, timeout=int(seconds * 1_000))
+
+        def stored() -> bool:
+            try:
+                self._results.get_result(message)
+            except ResultMissing:
+                return False
+            return True
+
+        until(stored, f"{message} has a result", seconds)
+        return self._results.get_result(message)
 
     def waiting(self, queue: str = "render") -> int:
         """How many messages no worker holds."""
@@ -59,6 +81,50 @@ class Studio:
         """How many messages are not done, held or not."""
         return int(self.redis.hlen(f"dramatiq:{queue}.msgs"))
 
+    def dead(self, queue: str = "render") -> int:
+        """How many dead letters there are."""
+        return int(self.redis.zcard(f"dramatiq:{queue}.XQ"))
+
+    def all_done(self) -> None:
+        """Waits until no message is left, and fails if one is dead; a result is stored before its message is done."""
+        until(lambda: self.unfinished() == 0, "all messages are done")
+        assert self.dead() == 0
+
+    def is_at_work(self, worker: Program) -> None:
+        """Waits until a worker has run something that needs no slot."""
+        self.send("light", "first", queue="light")
+        worker.says("light first", 60)
+
     def is_live(self, pods: int, seconds: float = 60.0) -> None:
         """Waits until so many pods are live."""
         until(lambda: self._fleet.status()["live"] == pods, f"{pods} pods are live", seconds)
+
+
+class Run(NamedTuple):
+    """An actor's run, by the clock that all processes share."""
+
+    name: str
+    began: float
+    ended: float
+    pid: int
+
+
+def at(words: str) -> float:
+    """When a line was said, from its words after the name."""
+    return float(words.split()[0])
+
+
+def runs(worker: Program, killed: float = math.inf) -> list[Run]:
+    """What a worker has run; what has no end ended when it was `killed`."""
+    lines = [line.split() for line in list(worker.lines)]
+    ends = {words[1]: float(words[2]) for words in lines if words[0] == "end"}
+    return [
+        Run(words[1], float(words[2]), ends.get(words[1], killed), int(words[3]))
+        for words in lines
+        if words[0] == "start"
+    ]
+
+
+def running(all_runs: list[Run], moment: float) -> int:
+    """How many run at that moment."""
+    return sum(run.began <= moment < run.ended for run in all_runs)

@@ -47,6 +47,9 @@ class GatedConsumer(Consumer):
         if not room.enter(self._may_fetch, self._timeout_ms / 1_000):
             if room.closed:
                 time.sleep(_CLOSED_S)
+            else:
+                # Others may wait as this one does, and nobody fetch.
+                self._worker.queues.look_after(self._queue)
             return None
         delivery = None
         found = True
@@ -110,5 +113,5 @@ class GatedConsumer(Consumer):
             _log.error("queue %s rests for %d s, no slot is given: %s", self._queue, _REFUSED_S, error)
         finally:
             if delivery is None:
-                worker.give_back(message)
+                worker.queues.give_back(message)
         return delivery

@@ -90,7 +90,7 @@ class FleetgateMiddleware(Middleware):
             fleet = fleet_of(self._fleet)
             pod = fleet.own_pod(slots=slots, **self._joining)
         except (FleetgateError, ValueError) as error:
-            raise StartError(f"the worker cannot join the fleet: {error}") from error
+            raise StartError(f"the worker cannot join the fleet: {error}") from None
         self._worker = GatedWorker(broker, pod, worker.worker_threads, self._default, self._spare)
         self._worker.attach()
         self._pulse = Pulse(broker)

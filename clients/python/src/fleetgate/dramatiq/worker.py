@@ -14,7 +14,7 @@ from ..keeper.pod import Pod
 from .consumer import GatedConsumer
 from .delivery import Delivery
 from .gates import Gates
-from .queue import FrontDoor
+from .queue import Queues
 from .room import Room
 
 # The longest that leaving the fleet may take when the process ends.
@@ -33,7 +33,7 @@ class GatedWorker:
         self._broker = broker
         self._default = default
         self._consume: Callable[..., Consumer] = broker.consume
-        self.give_back = FrontDoor(broker).give_back
+        self.queues = Queues(broker)
         self._lock = threading.Lock()
         self._in_hand: dict[str, Delivery] = {}
 
@@ -60,7 +60,7 @@ class GatedWorker:
 
     def deliver(self, message: MessageProxy, lease: Lease | None, origin: Consumer) -> Delivery:
         """Takes a message in hand."""
-        delivery = Delivery(message, lease, origin, self.give_back, self._ended)
+        delivery = Delivery(message, lease, origin, self.queues.give_back, self._ended)
         with self._lock:
             earlier = self._in_hand.get(delivery.key)
             self._in_hand[delivery.key] = delivery
