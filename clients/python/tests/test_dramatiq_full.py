@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Callable, ClassVar
 
@@ -84,3 +85,35 @@ def test_a_worker_fetches_what_its_threads_can_start_and_an_idle_one_holds_no_sl
         studio.result(message)
     until(lambda: fleet.status()["busy"] == 0, "a spare slot is given back", 20)
     studio.all_done()
+
+
+def test_what_ends_actors_in_dramatiq_ends_those_of_the_gate_and_frees_their_slots(
+    studio: Studio, fleet: Fleet
+) -> None:
+    worker = studio.worker("w-0", ASYNC="1")
+    message = studio.send("coroutine", "c")
+    assert worker.says("coroutine", 60) == "c normal"
+    assert studio.result(message) == "c"
+    studio.send("endless", "e")
+    worker.says("start e")
+    until(lambda: studio.dead() == 1, "the time limit has ended it")
+    until(lambda: fleet.status()["busy"] == 0, "its slot is free")
+    studio.send("until_shutdown", "s")
+    worker.says("start s")
+    worker.signal(signal.SIGTERM)
+    worker.says("shutdown s")
+    assert worker.ends() == 0
+    assert (studio.unfinished(), studio.dead(), fleet.status()["busy"]) == (0, 2, 0)
+
+
+def test_a_class_that_the_fleet_does_not_know_rests_its_queue_and_no_other(studio: Studio) -> None:
+    worker = studio.worker("w-0")
+    studio.send("unknown", queue="unknown")
+    message = studio.send("render", "t", 0)
+    worker.says("start t", 60)
+    assert studio.result(message) == "t by w-0"
+    until(lambda: "queue unknown rests for 10 s" in worker.errors, "the refusal is told")
+    assert studio.waiting("unknown") == 1
+    worker.signal(signal.SIGTERM)
+    assert worker.ends() == 0
+    assert "never" not in worker.lines

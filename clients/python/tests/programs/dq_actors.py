@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import time
 
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker
-from dramatiq.middleware import AsyncIO, CurrentMessage
+from dramatiq.middleware import AsyncIO, CurrentMessage, Shutdown
 from dramatiq.results import Results
 from dramatiq.results.backends import RedisBackend
 from lines import say
@@ -63,3 +64,40 @@ def lock(name: str, seconds: float) -> str:
 def light(name: str) -> str:
     say("light", name, current_lease())
     return name
+
+
+@dramatiq.actor(queue_name="render", fleetgate="normal", time_limit=500, max_retries=0)
+def endless(name: str) -> None:
+    say("start", name, time.monotonic(), os.getpid(), retries(), "held")
+    while True:
+        time.sleep(0.02)
+
+
+@dramatiq.actor(
+    queue_name="render", fleetgate="normal", notify_shutdown=True, time_limit=600_000, max_retries=0
+)
+def until_shutdown(name: str) -> None:
+    say("start", name, time.monotonic(), os.getpid(), retries(), "held")
+    try:
+        while True:
+            time.sleep(0.02)
+    except Shutdown:
+        say("shutdown", name)
+        raise
+
+
+@dramatiq.actor(queue_name="unknown", fleetgate="no-such-class", time_limit=10_000)
+def unknown() -> None:
+    say("never")
+
+
+if "ASYNC" in os.environ:
+
+    @dramatiq.actor(queue_name="render", fleetgate="normal", time_limit=600_000, max_retries=0)
+    async def coroutine(name: str) -> str:
+        await asyncio.sleep(0.1)
+        lease = current_lease()
+        assert lease is not None
+        lease.check()
+        say("coroutine", name, lease.cls)
+        return name

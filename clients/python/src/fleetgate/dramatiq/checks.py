@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dramatiq import Actor
@@ -20,17 +21,40 @@ _EVERY_COMMAND = 1_000_000
 _POLICY_S = 2.0
 # A fleet's lease_ttl_ms where the key may not read its policy.
 _DEFAULT_TTL_MS = 30_000
-_MANY_RETRIES = 5
+_MANY_RUNS = 5
+_SHUTDOWN_OPTION = "--worker-shutdown-timeout"
+# What `dramatiq` takes without that option.
+_SHUTDOWN_TIMEOUT_MS = 600_000
 
 
 def tell_settings(broker: RedisBroker, fleet: Fleet, default: str | None) -> None:
     """Logs a warning for each setting that is wrong."""
-    for line in wrong_settings(broker, _lease_ttl_ms(fleet), default):
+    for line in wrong_settings(broker, _lease_ttl_ms(fleet), default, sys.argv):
         _log.warning("%s", line)
 
 
-def wrong_settings(broker: RedisBroker, lease_ttl_ms: int, default: str | None) -> Iterator[str]:
-    """What is wrong, and what to set."""
+def wrong_settings(
+    broker: RedisBroker, lease_ttl_ms: int, default: str | None, arguments: Sequence[str]
+) -> Iterator[str]:
+    """What is wrong, and what to set; `arguments` are those of the command line."""
+    yield from _slow_redelivery(broker, lease_ttl_ms)
+    actors = [
+        actor for actor in broker.actors.values() if actor.options.get("fleetgate", default) is not None
+    ]
+    limits = {actor.actor_name: _time_limit(broker, actor) for actor in actors}
+    for name, limit in limits.items():
+        if math.isinf(limit):
+            yield f"actor {name} has no end: one that hangs holds its slot for ever; set time_limit (ms)"
+    yield from _unset_limits(broker, actors)
+    longest = max((limit for limit in limits.values() if math.isfinite(limit)), default=0.0)
+    if longest > _SHUTDOWN_TIMEOUT_MS and not any(one.startswith(_SHUTDOWN_OPTION) for one in arguments):
+        yield (
+            f"a task may run {_s(longest)}, but {_s(_SHUTDOWN_TIMEOUT_MS)} after SIGTERM it is cut off and run again: "
+            f"start dramatiq with {_SHUTDOWN_OPTION} {longest:.0f}"
+        )
+
+
+def _slow_redelivery(broker: RedisBroker, lease_ttl_ms: int) -> Iterator[str]:
     timeout = broker.heartbeat_timeout
     if timeout > lease_ttl_ms:
         yield (
@@ -43,33 +67,32 @@ def wrong_settings(broker: RedisBroker, lease_ttl_ms: int, default: str | None) 
             f"only one command in {commands:,} looks for a killed worker's messages, and an idle worker sends about "
             f"one a second: set RedisBroker(maintenance_chance={_EVERY_COMMAND})"
         )
-    for actor in broker.actors.values():
-        if actor.options.get("fleetgate", default) is not None:
-            yield from _wrong_of_actor(broker, actor)
 
 
-def _wrong_of_actor(broker: RedisBroker, actor: Actor[Any, Any]) -> Iterator[str]:
-    limit = actor.options.get("time_limit")
-    name = actor.actor_name
+def _unset_limits(broker: RedisBroker, actors: Sequence[Actor[Any, Any]]) -> Iterator[str]:
+    for actor in actors:
+        name, limit = actor.actor_name, _time_limit(broker, actor)
+        if "time_limit" not in actor.options and math.isfinite(limit):
+            yield (
+                f"actor {name} has no time_limit of its own, so Dramatiq interrupts it after {_s(limit)}: "
+                "set time_limit (ms) above its longest run"
+            )
+        for middleware in broker.middleware:
+            if isinstance(middleware, Retries) and "max_retries" not in actor.options:
+                runs = (middleware.max_retries or 0) + 1
+                if runs > _MANY_RUNS and math.isfinite(limit):
+                    yield (
+                        f"actor {name} may run {runs} times (Dramatiq's max_retries), that is up to "
+                        f"{_s(runs * limit)} of a slot for a task that always fails: set max_retries=3"
+                    )
+
+
+def _time_limit(broker: RedisBroker, actor: Actor[Any, Any]) -> float:
+    """In ms; infinite when nothing ends the actor."""
     for middleware in broker.middleware:
         if isinstance(middleware, TimeLimit):
-            if limit is None:
-                yield (
-                    f"actor {name} has no time_limit of its own, so Dramatiq interrupts it after "
-                    f"{_s(middleware.time_limit)}: set time_limit (ms) above its longest run"
-                )
-            limit = limit or middleware.time_limit
-    if limit is None or math.isinf(limit):
-        yield f"actor {name} has no end: one that hangs holds its slot for ever; set time_limit (ms)"
-        return
-    for middleware in broker.middleware:
-        if isinstance(middleware, Retries):
-            retries = actor.options.get("max_retries", middleware.max_retries)
-            if retries is not None and retries > _MANY_RETRIES and "max_retries" not in actor.options:
-                yield (
-                    f"actor {name} may fail {retries + 1} times (Dramatiq's max_retries), that is up to "
-                    f"{_s((retries + 1) * limit)} of a slot: set max_retries=3"
-                )
+            return float(actor.options.get("time_limit") or middleware.time_limit)
+    return math.inf
 
 
 def _lease_ttl_ms(fleet: Fleet) -> int:

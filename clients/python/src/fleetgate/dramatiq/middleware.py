@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Mapping
 from multiprocessing.util import Finalize
@@ -14,6 +15,7 @@ from dramatiq.middleware import MiddlewareError
 
 from ..errors import FleetgateError
 from ..fleet import Fleet
+from ..keeper.pod import Pod
 from ..keeper.shutdown import can_listen, on_signals
 from . import delivery
 from .checks import tell_settings
@@ -21,6 +23,7 @@ from .client import fleet_of
 from .pulse import Pulse
 from .worker import GatedWorker
 
+_log = logging.getLogger("fleetgate")
 # The most places that one pod may count for.
 _MOST_SLOTS = 64
 
@@ -88,7 +91,7 @@ class FleetgateMiddleware(Middleware):
         slots = self._slots or min(worker.worker_threads, _MOST_SLOTS)
         try:
             fleet = fleet_of(self._fleet)
-            pod = fleet.own_pod(slots=slots, **self._joining)
+            pod = fleet.own_pod(slots=slots, on_replaced=_say_replaced, **self._joining)
         except (FleetgateError, ValueError) as error:
             raise StartError(f"the worker cannot join the fleet: {error}") from None
         self._worker = GatedWorker(broker, pod, worker.worker_threads, self._default, self._spare)
@@ -138,3 +141,11 @@ class FleetgateMiddleware(Middleware):
             self._worker.detach()
         if self._pulse is not None:
             self._pulse.stop()
+
+
+def _say_replaced(pod: Pod) -> None:
+    _log.error(
+        "another process took over as pod %s/%s, so this worker gets no slot any more: give each its own POD_NAME",
+        pod.cluster,
+        pod.pod,
+    )
