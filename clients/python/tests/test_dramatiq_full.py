@@ -113,7 +113,7 @@ def test_a_class_that_the_fleet_does_not_know_rests_its_queue_and_no_other(studi
     worker.says("start t", 60)
     assert studio.result(message) == "t by w-0"
     until(lambda: "queue unknown rests for 10 s" in worker.errors, "the refusal is told")
-    assert studio.waiting("unknown") == 1
+    until(lambda: studio.waiting("unknown") == 1, "the message is with the broker")
     worker.signal(signal.SIGTERM)
     assert worker.ends() == 0
     assert "never" not in worker.lines
