@@ -16,7 +16,8 @@ from ..keeper.spawn import PACKAGES, can_spawn
 from .queue import heartbeats_key
 
 _log = logging.getLogger("fleetgate")
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from fleetgate._pulse import main; main()"
+# As the keeper's: what this process imports from comes after the standard library, and shadows none of it.
+_BOOT = "import sys; sys.path += sys.argv[1:]; from fleetgate._pulse import main; main()"
 # How often within the broker's heartbeat_timeout it beats, and the longest pause in seconds.
 _TIMES = 5
 _LONGEST_S = 5.0
@@ -94,10 +95,11 @@ def _what_to_do(broker: RedisBroker) -> bytes:
 
 def _spawn(start: bytes) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _BOOT, PACKAGES, "fleetgate._pulse"],
+        [sys.executable, "-I", "-c", _BOOT, PACKAGES, *filter(None, sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        cwd="/",
     )
     assert process.stdin is not None
     # A password travels in the pipe, never in the arguments.
