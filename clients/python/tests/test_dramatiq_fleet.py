@@ -1,4 +1,4 @@
-"""Ten Dramatiq workers over three clusters, some killed, and a fleet that shrinks; pods and leases live 2 s here."""
+"""Ten Dramatiq workers over three clusters, some killed, and a fleet that shrinks; pods and leases live 6 s here."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from support.until import until
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-TTL = 2.0
+TTL = 6.0
 
 
 def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_smaller_fleet_starts_fewer(
     broker: Broker, fleet: Fleet, program: Start
 ) -> None:
     studio = Studio(broker, fleet, program)
+    fleet.put_policy(ttl_ms=6_000, lease_ttl_ms=6_000)
     clusters = ("aws", "gcp", "onprem")
     workers = [studio.worker(f"w-{number // 3}", cluster=clusters[number % 3]) for number in range(10)]
     studio.is_live(10, 120)
-    first = [studio.send("render", f"t{number}", 7) for number in range(8)]
+    first = [studio.send("render", f"t{number}", 9) for number in range(8)]
     until(lambda: sum(len(runs(worker)) for worker in workers) == 8, "8 run")
     second = [studio.send("render", f"u{number}", 1) for number in range(8)]
     busy = [worker for worker in workers if runs(worker)]
@@ -37,7 +38,7 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
         os.kill(runs(worker)[0].pid, signal.SIGKILL)
     # Of 8 live ones 6 may run, and 6 do: the two messages wait with the others.
     until(lambda: fleet.status()["busy"] == 6 and studio.waiting() == 10, "slots and messages are back")
-    assert time.monotonic() - killed < 2 * TTL
+    assert time.monotonic() - killed < TTL + 1
 
     for worker in [*idle, busy[2]]:
         worker.signal(signal.SIGTERM)

@@ -11,6 +11,8 @@ import redis
 
 from .keeper.parent import deaf_to_signals, die_with, end_without, is_stopped
 
+# What it says once it has beaten, or tried to.
+READY = b"ready\n"
 # How long one beat may wait for the broker's Redis.
 _PATIENCE_S = 5.0
 
@@ -24,14 +26,23 @@ def main() -> None:
     bounds = {"socket_timeout": _PATIENCE_S, "socket_connect_timeout": _PATIENCE_S}
     pool = redis.ConnectionPool(connection_class=start["connection"], **{**start["options"], **bounds})
     broker: redis.Redis = redis.Redis(connection_pool=pool)
+    said = False
     while True:
         end_without(parent)
         if not is_stopped(parent):
-            try:
-                broker.zadd(start["key"], {start["member"]: int(time.time() * 1_000)})
-            except (redis.ConnectionError, redis.TimeoutError):
-                pass
-            except redis.RedisError as error:
-                print(error, end="")
-                sys.exit(1)
+            _beat(broker, start)
+        if not said:
+            sys.stdout.buffer.write(READY)
+            sys.stdout.buffer.flush()
+            said = True
         time.sleep(start["every"])
+
+
+def _beat(broker: redis.Redis, start: dict[str, Any]) -> None:
+    try:
+        broker.zadd(start["key"], {start["member"]: int(time.time() * 1_000)})
+    except (redis.ConnectionError, redis.TimeoutError):
+        pass  # the worker itself meets it too
+    except redis.RedisError as error:
+        sys.stdout.buffer.write(f"\n{error}".encode())
+        sys.exit(1)

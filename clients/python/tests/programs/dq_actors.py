@@ -19,7 +19,7 @@ from fleetgate.dramatiq import FleetgateMiddleware, current_lease
 url = os.environ["BROKER_URL"]
 broker = RedisBroker(
     url=url,
-    heartbeat_timeout=int(os.environ.get("HEARTBEAT_TIMEOUT", "1500")),
+    heartbeat_timeout=int(os.environ.get("HEARTBEAT_TIMEOUT", "3000")),
     maintenance_chance=1_000_000,
 )
 broker.add_middleware(Results(backend=RedisBackend(url=url), store_results=True))

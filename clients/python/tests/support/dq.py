@@ -44,10 +44,10 @@ class Studio:
             **environment,
         )
 
-    def pair(self, *options: str, **environment: str) -> tuple[Program, Program]:
-        """Two workers; of their two places one may be taken."""
+    def pair(self, *options: str, pods: int = 2, **environment: str) -> tuple[Program, Program]:
+        """Two workers; of `pods` live ones, they and others, all but one may run at once."""
         one, other = (self.worker(pod, *options, **environment) for pod in ("w-0", "w-1"))
-        self.is_live(2)
+        self.is_live(pods)
         return one, other
 
     def busy_and_idle(self, one: Program, other: Program) -> tuple[Program, Program]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from dramatiq.brokers.redis import RedisBroker
 
+from .._pulse import READY
 from ..keeper.spawn import PACKAGES, can_spawn
 from .queue import heartbeats_key
 
@@ -21,6 +22,8 @@ _BOOT = "import sys; sys.path += sys.argv[1:]; from fleetgate._pulse import main
 # How often within the broker's heartbeat_timeout it beats, and the longest pause in seconds.
 _TIMES = 5
 _LONGEST_S = 5.0
+# No task may start before it beats, but a worker is not kept from its work for longer.
+_READY_S = 20.0
 _PLAIN = (str, bytes, int, float, type(None))
 
 
@@ -34,6 +37,7 @@ class Pulse:
     def __init__(self, broker: RedisBroker) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._stopping = False
+        self._ready = threading.Event()
         if not can_spawn():
             return
         try:
@@ -60,7 +64,10 @@ class Pulse:
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         with process:
             assert process.stdout is not None
+            if process.stdout.readline() == READY:
+                self._ready.set()
             words = process.stdout.read().decode(errors="replace").strip()
+        self._ready.set()
         if not self._stopping:
             _say_without(words or f"it ended with code {process.returncode}")
 
