@@ -26,7 +26,7 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
     clusters = ("aws", "gcp", "onprem")
     workers = [studio.worker(f"w-{number // 3}", cluster=clusters[number % 3]) for number in range(10)]
     studio.is_live(10, 120)
-    first = [studio.send("render", f"t{number}", 9) for number in range(8)]
+    first = [studio.send("render", f"t{number}", 12) for number in range(8)]
     until(lambda: sum(len(runs(worker)) for worker in workers) == 8, "8 run")
     second = [studio.send("render", f"u{number}", 1) for number in range(8)]
     busy = [worker for worker in workers if runs(worker)]

@@ -45,9 +45,11 @@ class Pulse:
         except (OSError, pickle.PicklingError, TypeError, AttributeError) as error:
             _say_without(str(error))
             return
-        threading.Thread(
+        watch = threading.Thread(
             target=self._watch, args=(self._process,), name="fleetgate-pulse", daemon=True
-        ).start()
+        )
+        watch.start()
+        self._ready.wait(_READY_S)
 
     @property
     def pid(self) -> int | None:
