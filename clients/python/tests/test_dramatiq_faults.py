@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Callable
 
 import pytest
@@ -21,8 +23,9 @@ TTL = 2.0
 
 
 @pytest.fixture
-def studio(broker: Broker, fleet: Fleet, program: Start) -> Studio:
-    return Studio(broker, fleet, program)
+def studio(broker: Broker, fleet: Fleet, program: Start) -> Iterator[Studio]:
+    with closing(Studio(broker, fleet, program)) as made:
+        yield made
 
 
 def test_sigterm_ends_the_claiming_and_lets_the_work_end(studio: Studio, fleet: Fleet) -> None:

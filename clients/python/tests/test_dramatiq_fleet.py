@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Callable
 
+import pytest
 from support.broker import Broker
 from support.dq import Studio, running, runs
 from support.program import Program
@@ -18,10 +21,15 @@ Start = Callable[..., Program]
 TTL = 6.0
 
 
+@pytest.fixture
+def studio(broker: Broker, fleet: Fleet, program: Start) -> Iterator[Studio]:
+    with closing(Studio(broker, fleet, program)) as made:
+        yield made
+
+
 def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_smaller_fleet_starts_fewer(
-    broker: Broker, fleet: Fleet, program: Start
+    studio: Studio, fleet: Fleet
 ) -> None:
-    studio = Studio(broker, fleet, program)
     fleet.put_policy(ttl_ms=6_000, lease_ttl_ms=6_000)
     clusters = ("aws", "gcp", "onprem")
     workers = [studio.worker(f"w-{number // 3}", cluster=clusters[number % 3]) for number in range(10)]

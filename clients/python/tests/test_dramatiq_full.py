@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Callable, ClassVar
 
 import pytest
@@ -21,8 +23,9 @@ Start = Callable[..., Program]
 
 
 @pytest.fixture
-def studio(broker: Broker, fleet: Fleet, program: Start) -> Studio:
-    return Studio(broker, fleet, program)
+def studio(broker: Broker, fleet: Fleet, program: Start) -> Iterator[Studio]:
+    with closing(Studio(broker, fleet, program)) as made:
+        yield made
 
 
 def test_a_message_refused_ten_times_runs_once_and_has_used_no_retry(
@@ -39,6 +42,7 @@ def test_a_message_refused_ten_times_runs_once_and_has_used_no_retry(
             assert next(GatedConsumer(refused, "render", 100)) is None
         assert studio.waiting() == 3
         refused.end()
+    gated.client.close()
     worker = studio.worker("w-0")
     for name in names:  # their order is kept
         assert worker.says("start", 60).split()[0::3][:2] == [name, "0"]

@@ -29,6 +29,11 @@ class Studio:
         self._results = RedisBackend(url=broker.url)
         self.redis = redis.Redis.from_url(broker.url)
 
+    def close(self) -> None:
+        """Closes its connections."""
+        for client in (self._sender.client, self._results.client, self.redis):
+            client.close()
+
     def worker(self, pod: str, *options: str, cluster: str = "eu", **environment: str) -> Program:
         """`dramatiq dq_actors`, by default with one process and one thread."""
         line = ["-m", "dramatiq", "dq_actors", "--path", str(HERE / "programs"), "--processes", "1"]
