@@ -44,7 +44,7 @@ class Desk:
         time.sleep(0.01)
         other = RedisBroker(url=self.url, heartbeat_timeout=1, maintenance_chance=1_000_000)
         other.do_qsize(QUEUE)
-        other.client.close()
+        other.client.connection_pool.disconnect()
 
     def state(self) -> tuple[int, int]:
         """How many messages wait, and how many are not done."""
@@ -57,7 +57,7 @@ def desk(broker: Broker, fleet: Fleet) -> Iterator[Desk]:
     made = Desk(broker.url, fleet)
     yield made
     made.worker.end()
-    made.broker.client.close()
+    made.broker.client.connection_pool.disconnect()
 
 
 def test_a_message_goes_back_to_the_front_once(desk: Desk) -> None:
@@ -115,7 +115,7 @@ def test_a_process_beside_the_worker_beats_until_it_is_stopped(broker: Broker) -
     assert first > 0  # before any fetch
     until(lambda: beat() > first, "another beat")
     pulse.stop()
-    beaten.client.close()
+    beaten.client.connection_pool.disconnect()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

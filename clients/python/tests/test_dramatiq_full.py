@@ -42,7 +42,7 @@ def test_a_message_refused_ten_times_runs_once_and_has_used_no_retry(
             assert next(GatedConsumer(refused, "render", 100)) is None
         assert studio.waiting() == 3
         refused.end()
-    gated.client.close()
+    gated.client.connection_pool.disconnect()
     worker = studio.worker("w-0")
     for name in names:  # their order is kept
         assert worker.says("start", 60).split()[0::3][:2] == [name, "0"]

@@ -32,7 +32,7 @@ class Studio:
     def close(self) -> None:
         """Closes its connections."""
         for client in (self._sender.client, self._results.client, self.redis):
-            client.close()
+            client.connection_pool.disconnect()
 
     def worker(self, pod: str, *options: str, cluster: str = "eu", **environment: str) -> Program:
         """`dramatiq dq_actors`, by default with one process and one thread."""
