@@ -121,3 +121,18 @@ def test_a_class_that_the_fleet_does_not_know_rests_its_queue_and_no_other(studi
     worker.signal(signal.SIGTERM)
     assert worker.ends() == 0
     assert "never" not in worker.lines
+
+
+def test_an_operator_who_drains_the_pods_stops_the_fetching_until_that_is_taken_back(
+    studio: Studio, fleet: Fleet
+) -> None:
+    worker = studio.worker("w-0")
+    studio.is_at_work(worker)
+    fleet.drain(drain=True)
+    time.sleep(7)  # it is heard within 5 s and the next beat
+    message = studio.send("render", "t", 0)
+    time.sleep(2)
+    assert studio.waiting() == 1
+    fleet.drain(drain=False)
+    worker.says("start t", 30)
+    assert studio.result(message) == "t by w-0"
