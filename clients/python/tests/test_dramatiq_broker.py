@@ -102,6 +102,19 @@ def test_of_two_deliveries_of_one_message_in_one_process_only_the_later_ends_it(
     assert desk.state() == (0, 0)
 
 
+def test_a_worker_that_ends_while_its_broker_is_away_leaves_the_fleet(
+    desk: Desk, broker: Broker, fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk.actor.send_with_options(fleetgate="normal")
+    message = desk.fetch()
+    assert fleet.status()["busy"] == 1
+    broker.stop()
+    desk.worker.end()
+    status = fleet.status()
+    assert (status["live"], status["draining"], status["busy"]) == (0, 0, 0)
+    assert f"{message} comes back after the broker's heartbeat_timeout" in caplog.text
+
+
 def test_a_process_beside_the_worker_beats_until_it_is_stopped(broker: Broker) -> None:
     beaten = RedisBroker(url=broker.url, heartbeat_timeout=500)
     pulse = Pulse(beaten)

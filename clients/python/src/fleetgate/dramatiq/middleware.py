@@ -6,7 +6,7 @@ import logging
 import signal
 from collections.abc import Mapping
 from multiprocessing.util import Finalize
-from typing import Any, Literal
+from typing import Any, Callable, Literal
 
 from dramatiq import Actor, Broker, MessageProxy, Middleware, Worker
 from dramatiq.brokers.redis import RedisBroker
@@ -70,6 +70,7 @@ class FleetgateMiddleware(Middleware):
         }
         self._worker: GatedWorker | None = None
         self._pulse: Pulse | None = None
+        self._stop_listening: Callable[[], None] = lambda: None
 
     @property
     def actor_options(self) -> set[str]:
@@ -99,7 +100,7 @@ class FleetgateMiddleware(Middleware):
         self._pulse = Pulse(broker)
         # Dramatiq begins to stop within a second after the signal; no slot may be taken in that time.
         if can_listen():
-            on_signals(lambda _: self._drain(), signal.SIGTERM, signal.SIGHUP)
+            self._stop_listening = on_signals(lambda _: self._drain(), signal.SIGTERM, signal.SIGHUP)
         # A second signal ends Dramatiq's process by SystemExit, past all hooks.
         Finalize(None, self._end, exitpriority=10)
         tell_settings(broker, fleet, self._default)
@@ -141,6 +142,7 @@ class FleetgateMiddleware(Middleware):
             self._worker.detach()
         if self._pulse is not None:
             self._pulse.stop()
+        self._stop_listening()
 
 
 def _say_replaced(pod: Pod) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any, Callable
 
 from dramatiq import Consumer, MessageProxy
 from dramatiq.brokers.redis import RedisBroker
-from dramatiq.errors import ActorNotFound
+from dramatiq.errors import ActorNotFound, BrokerConnectionError
 
 from ..keeper.lease import Lease
 from ..keeper.pod import Pod
@@ -17,6 +18,7 @@ from .gates import Gates
 from .queue import Queues
 from .room import Room
 
+_log = logging.getLogger("fleetgate")
 # The longest that leaving the fleet may take when the process ends.
 _LEAVE_S = 5.0
 
@@ -80,7 +82,12 @@ class GatedWorker:
         with self._lock:
             running = [one for one in self._in_hand.values() if one.lease is not None]
         for delivery in running:
-            delivery.abandon()
+            try:
+                delivery.abandon()
+            except BrokerConnectionError as error:
+                _log.warning(
+                    "%s comes back after the broker's heartbeat_timeout: %s", delivery.message, error
+                )
         self.pod.leave(_LEAVE_S)
 
     def _gated(self, queue_name: str, prefetch: int = 1, timeout: int = 5_000) -> Consumer:
