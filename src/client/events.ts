@@ -1,10 +1,10 @@
-import type { FleetEvent } from "../operate/schema.ts";
 import { linked, unlessAborted } from "./abort.ts";
 import { judge, type Outcome } from "./answer.ts";
 import { retryDelayMs } from "./backoff.ts";
 import { monotonicMs } from "./clock.ts";
 import { ProblemError, UnavailableError } from "./errors.ts";
 import { type Message, messagesOf } from "./event-stream.ts";
+import type { FleetEvent } from "./fleet-event.ts";
 import type { Settings } from "./options.ts";
 import { sleep } from "./timers.ts";
 import { describe, request } from "./try.ts";

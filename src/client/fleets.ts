@@ -1,8 +1,8 @@
 import type { FleetsAnswer, PodsAnswer } from "../fleets/schema.ts";
-import type { FleetEvent } from "../operate/schema.ts";
 import { has, type Send, segment } from "./call.ts";
 import { type EventsOptions, follow } from "./events.ts";
 import { type FleetCalls, fleetCalls, type PodsCall } from "./fleet-calls.ts";
+import type { FleetEvent } from "./fleet-event.ts";
 import { join } from "./keeper/join.ts";
 import type { JoinOptions, Pod } from "./keeper/types.ts";
 import type { CallOptions, Settings } from "./options.ts";

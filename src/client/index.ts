@@ -41,7 +41,6 @@ export type {
   TakesCall,
 } from "../limits/schema.ts";
 export type {
-  FleetEvent,
   FleetHistory,
   FleetScale,
   HistoryCall,
@@ -73,6 +72,7 @@ export * from "./errors.ts";
 export type { EventsOptions } from "./events.ts";
 export type { Filter } from "./filters.ts";
 export type { PodsCall, PolicyAnswer } from "./fleet-calls.ts";
+export type { FleetEvent } from "./fleet-event.ts";
 export type { Fleet } from "./fleets.ts";
 export type {
   AcquireOptions,

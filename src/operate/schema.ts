@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import type { StatusAnswer } from "../fleets/schema.ts";
 import { name } from "../http/fields.ts";
 
 const count = z.int().check(z.minimum(0));
@@ -63,23 +62,3 @@ export type QueueHistory = z.output<typeof queueHistory>;
 export type ScaleCall = Partial<z.output<typeof scaleQuery>>;
 export type IdleCall = Partial<z.output<typeof idleQuery>>;
 export type HistoryCall = Partial<z.output<typeof spanQuery>>;
-
-type Counts = { live: number; busy: number; capacity: number };
-type PodSeen = {
-  cluster: string;
-  pod: string;
-  instance: string | null;
-  state: "ready" | "starting" | "draining";
-  slots: number;
-};
-type LeaseSeen = { cluster: string; pod: string; instance: string | null; lease: string; class: string };
-
-/** Something that happened to a fleet: the event's name and its data as one; `at` in epoch milliseconds. */
-export type FleetEvent = { at: number } & (
-  | ({ event: "snapshot"; full: boolean; pods: number | null } & Counts)
-  | ({ event: "joined" | "left" | "lapsed" } & PodSeen)
-  | ({ event: "replaced"; before: string | null } & PodSeen)
-  | ({ event: "lapsed" } & LeaseSeen)
-  | ({ event: "full" | "freed" } & Counts)
-  | { event: "policy"; policy: StatusAnswer["policy"] }
-);
