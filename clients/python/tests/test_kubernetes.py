@@ -117,6 +117,15 @@ def test_the_lines_are_lists_of_arguments_and_go_through_no_shell(objects: Objec
         assert not {"sh", "bash", "-c"} & set(container["args"])
 
 
+def test_no_autoscaler_of_nodes_ends_a_task(clusters: dict[str, list[Manifest]]) -> None:
+    for one in clusters["aws"]:
+        if one.kind == "Deployment":
+            assert one.body["spec"]["template"]["metadata"]["annotations"] == {
+                "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+                "karpenter.sh/do-not-disrupt": "true",
+            }
+
+
 def test_images_are_pinned_by_a_tag(objects: Objects) -> None:
     for pod in pods(objects):
         assert re.fullmatch(r"[\w.\-/]+:\d+\.\d+\.\d+[\w.\-]*", pod["containers"][0]["image"])
