@@ -71,7 +71,7 @@ export function createBeater(send: SendBeat, start: BeaterStart, events: BeaterE
   }
 
   function check(): void {
-    for (const id of held.takeLapsed(monotonicMs())) events.lost(id, "silence");
+    for (const { id, reason } of held.takeLapsed(monotonicMs())) events.lost(id, reason);
   }
 
   function forgetAll(): void {
