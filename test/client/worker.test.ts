@@ -256,11 +256,11 @@ describe.concurrent("a worker", { timeout: 20_000 }, () => {
         const claimedAt = world.coordinator.queue.claimed.at(-1)?.claimedAt ?? 0;
         losses.push({ reason: signal.reason?.reason, after: performance.now() - claimedAt });
       },
-      { leaseTtlMs: 3_600_000, limitMs: 700, paceMs: 100 },
-      { waitMs: 2_000 },
+      { leaseTtlMs: 3_600_000, limitMs: 1_500, paceMs: 100 },
+      { waitMs: 4_000 },
     );
     // It waits at the coordinator for longer than the limit, which counts from the claim and not from the call.
-    await sleep(1_000);
+    await sleep(2_000);
     world.coordinator.queue.add("t1");
     await until("its lease is lost", () => losses.length === 1);
     expect(losses[0]?.reason).toBe("time_limit");
