@@ -78,3 +78,9 @@ def test_a_stopped_worker_writes_no_result_when_it_goes_on(queue: Queue, program
     first.signal(signal.SIGTERM)
     assert first.ends() == 0
     assert queue.task("t")["result"] == {"by": "w-1"}
+
+
+def test_a_signal_that_reaches_another_thread_ends_a_claim_that_waits(queue: Queue, program: Start) -> None:
+    waiting = program("sidelong", queue.name)
+    assert waiting.says("drained", 15) == "True"
+    assert waiting.ends() == 0

@@ -27,6 +27,10 @@ const fleets: Calls<Fleet> = {
   release: (fleet, args, options) => fleet.release(given(args), options),
   leave: (fleet, args, options) => fleet.leave(given(args), options),
   drain: (fleet, args, options) => fleet.drain(given(args), options),
+  draining: (fleet, _, options) => fleet.draining(options),
+  scale: (fleet, args, options) => fleet.scale(given(args), options),
+  idle: (fleet, args, options) => fleet.idle(given(args), options),
+  history: (fleet, args, options) => fleet.history(given(args), options),
 };
 
 const queues: Calls<Queue> = {
@@ -43,6 +47,8 @@ const queues: Calls<Queue> = {
   dead_pages: (queue, args, options) => every(queue.deadPages(given(args), options)),
   redrive: (queue, args, options) => queue.redrive(given(args), options),
   purge: (queue, args, options) => queue.purge(given(args), options),
+  scale: (queue, args, options) => queue.scale(given(args), options),
+  history: (queue, args, options) => queue.history(given(args), options),
 };
 
 const limits: Calls<Limit> = {
@@ -66,6 +72,7 @@ const filters: Calls<Filter> = {
 
 const clients: Calls<Client> = {
   fleets: (client, _, options) => client.fleets(options),
+  queues: (client, args, options) => client.queues(given(args), options),
   take_all: (client, args, options) => client.take(given(args), options),
 };
 

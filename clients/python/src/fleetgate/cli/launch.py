@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..keeper.pod import Pod
+from ..waiting import PIECE_S
 from .exits import CANNOT_RUN, NOT_FOUND
 
 _LEAVE_S = 3.0
@@ -71,9 +72,16 @@ class Command:
 
     def wait(self) -> int:
         """Waits for its end; its exit code, or 128 + n when signal n ended it."""
-        code = self.process.wait()
+        while (code := self._ended_with()) is None:
+            pass
         self._ended.set()
         return code if code >= 0 else 128 - code
+
+    def _ended_with(self) -> int | None:
+        try:
+            return self.process.wait(PIECE_S)
+        except subprocess.TimeoutExpired:
+            return None
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -6,6 +6,8 @@ import queue
 import threading
 from typing import Any, Callable
 
+from ..waiting import wait_for
+
 # An idle thread ends after so many seconds, and closes its connection.
 _IDLE_S = 10.0
 
@@ -103,8 +105,7 @@ class Asking:
         errand = self._couriers.send(work, self._notify)
         self.errand = errand
         with self._changed:
-            while not errand.ended and self._stopped is None:
-                self._changed.wait()
+            wait_for(self._changed, lambda: errand.ended or self._stopped is not None)
         if not errand.ended:
             self.raise_if_stopped()
         return errand.result()
@@ -112,7 +113,7 @@ class Asking:
     def sleep(self, seconds: float) -> None:
         """Waits so many seconds, or raises what it was stopped with."""
         with self._changed:
-            self._changed.wait_for(lambda: self._stopped is not None, seconds)
+            wait_for(self._changed, lambda: self._stopped is not None, seconds)
         self.raise_if_stopped()
 
     def raise_if_stopped(self) -> None:

@@ -6,9 +6,7 @@ import threading
 from typing import Callable
 
 from ..clock import now
-
-# A forked child hears of a loss by looking.
-_LOOK_S = 0.25
+from ..waiting import PIECE_S
 
 
 class LostEvent(threading.Event):
@@ -27,10 +25,10 @@ class LostEvent(threading.Event):
         """Waits at most `timeout` seconds for the loss; whether it is lost then."""
         ends = None if timeout is None else now() + timeout
         while not self.is_set():
-            left = _LOOK_S if ends is None else ends - now()
+            left = PIECE_S if ends is None else ends - now()
             if left <= 0:
                 return False
-            super().wait(min(left, _LOOK_S))
+            super().wait(min(left, PIECE_S))
         return True
 
 

@@ -17,6 +17,7 @@ from ..errors import FleetgateError, PodClosedError, ProblemError
 from ..forks import renew_after_fork
 from ..identity import child_pod
 from ..ids import process_instance
+from ..waiting import wait_for
 from .acquire import SlotRequest, Wish
 from .core import Core, PodState
 from .couriers import Asking
@@ -177,7 +178,7 @@ class Pod:
         core = self._here()
         core.close("draining")
         with core.changed:
-            return core.changed.wait_for(lambda: not core.leases, wait)
+            return wait_for(core.changed, lambda: not core.leases, wait)
 
     def leave(self, deadline: float | None = None) -> LeaveOutcome:
         """Ends every lease still held and takes the pod out of the count, within `deadline` seconds. Never raises."""

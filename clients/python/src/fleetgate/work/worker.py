@@ -14,6 +14,7 @@ from ..keeper.couriers import Couriers
 from ..keeper.held import HeldLease
 from ..keeper.lease import Grant, ReleaseOutcome
 from ..keeper.pod import Pod
+from ..waiting import wait_for
 from .claims import Claimed, Claims
 from .task import Task, TaskFailed
 
@@ -147,7 +148,7 @@ class Worker:
 
     def _wait_for_end(self) -> bool:
         with self._changed:
-            return self._changed.wait_for(lambda: not self._running, self._grace)
+            return wait_for(self._changed, lambda: not self._running, self._grace)
 
     def _end(self, drained: bool) -> None:
         self.stop()
