@@ -57,7 +57,7 @@ export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): Ap
     rates: makeRates(ground),
     ledger: makeLedger(ground, tallies),
   };
-  const queues = makeQueues(shared);
+  const queues = makeQueues({ ...shared, leased: (fleet) => fleets.leased(fleet) });
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const limits = makeLimits({ ...shared, loadOf: loadOf ?? queues.load });
   const filters = makeFilters({ ...shared, take: limits.takeOne });

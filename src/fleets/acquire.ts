@@ -4,7 +4,7 @@ import { retryAfterMs } from "../leases/backoff.ts";
 import { capacityOf, tenThousandths } from "../leases/capacity.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
-import { parseLease, slotLeaseId } from "../leases/lease-id.ts";
+import { parseLease, slotLeaseId, slotRequest } from "../leases/lease-id.ts";
 import { poll } from "../leases/poll.ts";
 import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
@@ -43,7 +43,10 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
     if (ratio === undefined) throw unknownClass(body.class, configuration);
     const asked = body.request_id !== undefined;
-    const [lease, ...former] = leaseIds(body, request, configuration);
+    const { cluster, pod, instance = "" } = body;
+    const ttl_ms = body.ttl_ms ?? policy.lease_ttl_ms;
+    const holder = { cluster, pod, instance, class: body.class, ttl_ms };
+    const lease = slotLeaseId(holder, request);
     const remembered = denials.recall(fleet, body.class, asked ? lease : undefined);
     if (policy.paused && !asked) return denied("paused", body);
     if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
@@ -51,7 +54,6 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     const epoch = denials.epoch(fleet);
     const { restKeys, limit } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
-    const ttl = body.ttl_ms ?? policy.lease_ttl_ms;
     const [outcome, id, expiresAt, live, busy] = await store.run(scripts.acquire, {
       keys: keys.fleet(fleet),
       restKeys,
@@ -61,16 +63,16 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
         open: policy.paused ? 0 : 1,
         asked: asked ? 1 : 0,
         lease,
-        expires_at: now + ttl,
+        ttl_ms,
+        request: asked && body.ttl_ms === undefined ? slotRequest(holder, request) : "",
         limit,
       },
-      rest: former,
     });
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
     switch (outcome) {
       case "granted": {
-        const ttl_ms = parseLease(id)?.ttl_ms ?? ttl;
-        return { granted: true, lease: { id, class: body.class, ttl_ms, expires_at: expiresAt }, ...counts };
+        const times = { ttl_ms: parseLease(id)?.ttl_ms ?? ttl_ms, expires_at: expiresAt };
+        return { granted: true, lease: { id, class: body.class, ...times }, ...counts };
       }
       case "ended":
         throw new Problem(
@@ -86,16 +88,6 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
         return denied("at_capacity", body, counts);
     }
   }
-}
-
-/** The lease this request makes, then those it may have made under an earlier default ttl. */
-function leaseIds(body: Body, request: string, configuration: Configuration): [string, ...string[]] {
-  const { cluster, pod, instance = "" } = body;
-  const idAt = (ttl_ms: number) =>
-    slotLeaseId({ cluster, pod, instance, class: body.class, ttl_ms }, request);
-  const repeatable = body.request_id !== undefined && body.ttl_ms === undefined;
-  const former = repeatable ? configuration.formerLeaseTtls : [];
-  return [idAt(body.ttl_ms ?? configuration.policy.lease_ttl_ms), ...former.map(idAt)];
 }
 
 function denied(reason: Denied["reason"], body: Body, counts: Partial<Denied> = {}): Denied {

@@ -41,6 +41,7 @@ export function makeFleets(room: FleetsOptions) {
   const beats = makeHeartbeat(room);
   const acquire = makeAcquire(room);
   const { status, list } = makeStatus(room);
+  const leased = (fleet: string) => housekeeping.noticed(fleet, "members");
 
   return {
     status,
@@ -49,17 +50,19 @@ export function makeFleets(room: FleetsOptions) {
     purgeAll: housekeeping.purgeAll,
     names: housekeeping.names,
     turn: housekeeping.turn,
+    /** Called after a slot was taken, here or by another room. */
+    leased,
 
     async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
       const answer = await beats.heartbeat(fleet, body);
-      housekeeping.noticed(fleet);
+      housekeeping.noticed(fleet, "members", "pods");
       ledger.heard(fleet);
       return answer;
     },
 
     async heartbeats(fleet: string, body: z.output<typeof heartbeatsBody>) {
       const answer = await beats.heartbeats(fleet, body);
-      housekeeping.noticed(fleet);
+      housekeeping.noticed(fleet, "members", "pods");
       ledger.heard(fleet);
       return answer;
     },
@@ -70,7 +73,7 @@ export function makeFleets(room: FleetsOptions) {
       if (body.wait_ms > 0) ledger.waited(fleet, clock.local() - started);
       if (answer.granted) {
         ledger.granted(fleet, [answer.lease.id]);
-        housekeeping.noticed(fleet);
+        leased(fleet);
       } else {
         ledger.denied(fleet, answer.reason);
       }

@@ -1,6 +1,7 @@
 -- What every script on a fleet's members shares: bands of scores, the order of instances, the gate.
--- A member's score is band * 1e15 + deadline (ms); it is live while its deadline lies after now.
-local READY, LEASE, STARTING, DRAINING, REPLACED = 0, 1, 2, 3, 4
+-- A member's score is band * 1e15 + deadline (ms); it is live while its deadline lies after now. A request's is
+-- band * 1e15 + the ttl that its lease was given.
+local READY, LEASE, STARTING, DRAINING, REPLACED, REQUEST = 0, 1, 2, 3, 4, 5
 local BAND_OF = { p = READY, s = STARTING, d = DRAINING }
 
 -- As text, since tostring would drop digits.

@@ -28,16 +28,18 @@ const REQUEST_MEMORY_MS = 600_000;
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
-    const [outcome, ...leases] = await poll(
+    const heardAt = clock.local();
+    const { now, reply } = await poll(
       clock,
       wait,
       () => ask(queue, body),
-      ([outcome]) => outcome === "claimed" || outcome === "ended",
+      ({ reply: [outcome] }) => outcome === "claimed" || outcome === "ended",
     );
+    const [outcome, ...leases] = reply;
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    const handed = outcome === "claimed" ? await hand(queue, leases) : [];
+    const handed = outcome === "claimed" ? await hand(queue, leases, now.at - (now.local - heardAt)) : [];
     if (outcome !== "claimed" || handed.length === 0) {
       const limited = outcome === "limited";
       const answer = {
@@ -59,14 +61,15 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const { policy, mixed } = await configurations.of(config.fleet);
     const { cluster, pod, instance = "", request_id: request } = body;
     const open = !config.paused && !policy.paused;
-    if (!open && request === undefined) return ["paused"] as const;
+    const now = { at: await clock.now(), local: clock.local() };
+    if (!open && request === undefined) return { now, reply: ["paused"] as const };
     const at = keys.queue(config.fleet, queue);
     const { restKeys, limit } = await rates.gate(config.limit, queue);
-    return store.run(scripts.claim, {
+    const reply = await store.run(scripts.claim, {
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
-        now: await clock.now(),
+        now: now.at,
         open: open ? 1 : 0,
         asked: request === undefined ? 0 : 1,
         max: body.max,
@@ -81,10 +84,15 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       },
       rest: ratios(policy),
     });
+    return { now, reply };
   }
 
-  /** Reads the payloads of deliveries; one that has none is no delivery. */
-  async function hand(queue: string, leases: readonly (string | number)[]): Promise<Handed[]> {
+  /** Reads the payloads of deliveries; one that has none is no delivery. `arrivedAt` is when the call came in (epoch ms). */
+  async function hand(
+    queue: string,
+    leases: readonly (string | number)[],
+    arrivedAt: number,
+  ): Promise<Handed[]> {
     const config = await configs.of(queue);
     const at = keys.queue(config.fleet, queue);
     const deliveries = leases.flatMap((lease, place) => {
@@ -109,7 +117,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
           class: task.class,
           delivery: task.deliveries,
           enqueued_at: task.enqueued_at,
-          lease: { id, ttl_ms, expires_at },
+          lease: { id, ttl_ms, expires_at, expires_after_ms: expires_at - arrivedAt },
           ...softDeadline(config, delivery),
           deadline_at,
         },

@@ -105,6 +105,7 @@ export function makeQueues(ground: QueuesGround) {
           tasks.map(({ lease }) => lease.id),
         );
         registry.noticed(queue);
+        ground.leased(fleet);
       }
       return claimed;
     },

@@ -94,6 +94,15 @@ describe("billed commands of an operation, store warm (DESIGN 6)", () => {
     expect(await billed(world, () => small.release(other, held))).toBe(3);
   });
 
+  test("an acquire costs no more in a fleet whose default ttl was changed", async () => {
+    const changed = fleetOf(world, "changed");
+    await changed.beatMany(10);
+    await changed.policy({ lease_ttl_ms: 5_000 });
+    await changed.status();
+    expect(await billed(world, () => lease(changed, { request_id: "r1" }))).toBe(4);
+    expect(await billed(world, () => lease(changed, { request_id: "r1" }))).toBe(5);
+  });
+
   test("leave costs 4 and one trip", async () => {
     await fleet.beat({ pod: "going" });
     await lease(fleet, { pod: "going" });

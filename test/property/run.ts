@@ -247,12 +247,9 @@ export class Run {
     const side = this.#sides[through];
     const classes = { normal: { ratio }, high: { ratio: 1 } };
     await side.fleet.policy({ ttl_ms, lease_ttl_ms, paused, classes });
-    const isOther = lease_ttl_ms !== this.#model.rules.lease_ttl_ms;
     this.#model.rules = { ttl_ms, lease_ttl_ms, paused, ratios: { normal: ratio, high: 1 } };
     side.rulesUntil = 0;
     side.denials.clear();
-    // Until all have heard of a new default, a repeat may take a second slot: accepted, see fleets-policy.test.ts.
-    if (isOther) this.#advance(KEPT_MS);
   }
 
   #advance(ms: number): void {

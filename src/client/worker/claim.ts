@@ -2,6 +2,7 @@ import { beatDelayMs, lengthen } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { ProblemError, UnavailableError } from "../errors.ts";
 import { newRequestId } from "../ids.ts";
+import { type HeldLease, renewed } from "../keeper/held.ts";
 import type { Inside } from "../keeper/inside.ts";
 import type { ClaimedTask, QueueCalls } from "../queue-calls.ts";
 import { sleep } from "../timers.ts";
@@ -19,11 +20,11 @@ export interface Claimer {
   failed(error: unknown, failures: number): void;
 }
 
-/** A task in hand; times on the monotonic clock. `claimedAt` is when it was handed out, at the latest. */
+/** A task in hand; times on the monotonic clock. */
 export interface Delivery {
   task: ClaimedTask;
-  deadline: number;
-  claimedAt: number;
+  lease: HeldLease;
+  softDeadline: number | undefined;
 }
 
 /** One logical claim: one request id and what is known of it. */
@@ -74,7 +75,7 @@ async function ask(
   try {
     const answer = await claimer.calls.claim(bodyOf(claimer, request), { signal, retry: false });
     const { tasks } = answer;
-    const deliveries = tasks.length === 0 ? [] : await confirmed(claimer, tasks, request, signal);
+    const deliveries = tasks.length === 0 ? [] : await confirmed(claimer, tasks, sentAt, signal);
     signal.throwIfAborted();
     request.failures = 0;
     request.unsureSince = undefined;
@@ -110,26 +111,36 @@ async function afterFailure(
   return error instanceof ProblemError && error.code === "request-ended" ? "ended" : "again";
 }
 
-/**
- * A lease lives from when its task was claimed, which is known only to lie after the first unheard try. Those that may
- * be old by now are renewed before the work begins.
- */
+/** Leases that have lived for a third of their ttl, since the claim is a repeat, are renewed before the work begins. */
 async function confirmed(
   { pod }: Claimer,
   tasks: ClaimedTask[],
-  request: Request,
+  sentAt: number,
   signal: AbortSignal,
 ): Promise<Delivery[]> {
+  const deliveries = tasks.map((task) => deliveryOf(task, sentAt));
   const heardAt = monotonicMs();
-  const since = request.unsureSince ?? heardAt;
-  const claimedAt = request.failures > 0 ? since : heardAt;
-  const fresh = tasks.every(({ lease }) => heardAt - since < lease.ttl_ms / 3);
-  const leases = tasks.map(({ lease }) => lease.id);
-  const { sentAt, lost } = fresh ? { sentAt: since, lost: [] } : await pod.renew(leases, signal);
-  return tasks
-    .filter(({ lease }) => !lost.includes(lease.id))
-    .map((task) => ({ task, claimedAt, deadline: sentAt + task.lease.ttl_ms }));
+  if (!deliveries.some(({ lease }) => isOld(lease, heardAt))) return deliveries;
+  const leases = deliveries.map(({ lease }) => lease.id);
+  const answer = await pod.renew(leases, signal);
+  return deliveries
+    .filter(({ lease }) => !answer.lost.includes(lease.id))
+    .map((delivery) => ({ ...delivery, lease: renewed(delivery.lease, answer.sentAt) }));
 }
+
+/** Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. */
+function deliveryOf(task: ClaimedTask, sentAt: number): Delivery {
+  const { id, ttl_ms: ttlMs, expires_at, expires_after_ms } = task.lease;
+  const here = (at: number) => sentAt + expires_after_ms + (at - expires_at);
+  return {
+    task,
+    lease: { id, ttlMs, deadline: here(expires_at), until: here(task.deadline_at) },
+    softDeadline: task.soft_deadline_at === undefined ? undefined : here(task.soft_deadline_at),
+  };
+}
+
+const isOld = ({ ttlMs, deadline, until }: HeldLease, now: number) =>
+  deadline !== until && deadline - now < (ttlMs * 2) / 3;
 
 /**
  * Hands back what a claim that nobody waits for any more may have got: asking again under its id tells. The coordinator

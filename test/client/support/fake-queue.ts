@@ -9,6 +9,8 @@ export interface FakeTask {
   text: string;
   delivery: number;
   lease?: string;
+  /** When it was handed out, by `performance.now()`. */
+  claimedAt?: number;
 }
 
 /** One queue in memory: what waits, what ended and how. */
@@ -27,8 +29,9 @@ export interface FakeQueue {
 /** Makes an empty queue whose tasks take the given leases. */
 export function createFakeQueue(
   leases: FakeLeases,
-  behaviour: { leaseTtlMs: number; retryAfterMs: number; softMs?: number },
+  behaviour: { leaseTtlMs: number; retryAfterMs: number; softMs?: number; limitMs?: number },
 ): FakeQueue {
+  const limitMs = () => behaviour.limitMs ?? 3_600_000;
   const requests = new Map<string, FakeTask[]>();
   const ended = new Map<string, Reply>();
   const queue: FakeQueue = {
@@ -45,7 +48,8 @@ export function createFakeQueue(
     },
     calls: {
       claim: async ({ body, gone }) => {
-        const waitEnd = performance.now() + (body.wait_ms ?? 0);
+        const arrivedAt = performance.now();
+        const waitEnd = arrivedAt + (body.wait_ms ?? 0);
         const before = requests.get(body.request_id);
         while (!before && queue.ready.length === 0 && !gone() && performance.now() < waitEnd) await sleep(5);
         if (gone()) return { fault: "hang" };
@@ -56,7 +60,7 @@ export function createFakeQueue(
         const live = tasks.filter(({ lease = "" }) => leases.live(lease));
         return live.length === 0
           ? problem(409, "request-ended")
-          : { text: `{"tasks":[${live.map(wire).join()}]}` };
+          : { text: `{"tasks":[${live.map((task) => wire(task, arrivedAt)).join()}]}` };
       },
       complete: ({ body }) =>
         end(body.lease, { body: { completed: true, already: false } }, ({ id }) =>
@@ -72,8 +76,9 @@ export function createFakeQueue(
 
   function handOut(task: FakeTask, pod: string): FakeTask {
     const delivery = task.delivery + 1;
-    const out = { ...task, delivery, lease: `${pod}/${task.id}/${delivery}/${crypto.randomUUID()}` };
-    leases.grant(out.lease, behaviour.leaseTtlMs);
+    const lease = `${pod}/${task.id}/${delivery}/${crypto.randomUUID()}`;
+    const out = { ...task, delivery, lease, claimedAt: performance.now() };
+    leases.grant(out.lease, behaviour.leaseTtlMs, out.claimedAt + limitMs());
     queue.claimed.push(out);
     return out;
   }
@@ -88,18 +93,24 @@ export function createFakeQueue(
     return reply;
   }
 
-  function wire({ id, text, delivery, lease }: FakeTask): string {
+  function wire({ id, text, delivery, lease, claimedAt = 0 }: FakeTask, arrivedAt: number): string {
     const at = 1_790_000_000_000;
     const { leaseTtlMs, softMs } = behaviour;
+    const lastsMs = Math.min(leaseTtlMs, limitMs());
     const rest = JSON.stringify({
       id,
       priority: 0,
       class: "normal",
       delivery,
       enqueued_at: at,
-      lease: { id: lease, ttl_ms: leaseTtlMs, expires_at: at + leaseTtlMs },
+      lease: {
+        id: lease,
+        ttl_ms: leaseTtlMs,
+        expires_at: at + lastsMs,
+        expires_after_ms: Math.round(claimedAt - arrivedAt) + lastsMs,
+      },
       ...(softMs !== undefined && { soft_deadline_at: at + softMs }),
-      deadline_at: at + 3_600_000,
+      deadline_at: at + limitMs(),
     });
     return `{"payload":${text},${rest.slice(1)}`;
   }

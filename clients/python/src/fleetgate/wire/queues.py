@@ -70,6 +70,7 @@ class TaskLease(TypedDict):
     id: str
     ttl_ms: int
     expires_at: int
+    expires_after_ms: int
 
 
 _Claimed = TypedDict(
