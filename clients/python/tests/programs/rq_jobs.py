@@ -9,7 +9,7 @@ import time
 from lines import say
 from rq import get_current_job
 
-from fleetgate.rq import current_lease
+from fleetgate.rq import GatedWorker, Gating, current_lease
 
 
 def _note(word: str) -> None:
@@ -70,3 +70,23 @@ def kill_self() -> None:
 def fail() -> None:
     _note("start")
     raise RuntimeError("broken")
+
+
+def until_told() -> str:
+    """Goes on until somebody sets `go:<id>` in the broker, or it lost its slot."""
+    job, lease = get_current_job(), current_lease()
+    assert job is not None and lease is not None
+    _note("start")
+    while not job.connection.exists(f"go:{job.id}"):
+        if lease.lost.is_set():
+            _note("lost")
+            return "nothing"
+        time.sleep(0.05)
+    _note("end")
+    return "done"
+
+
+class HastyWorker(GatedWorker):
+    """A job that lost its slot is killed soon, and one that killed two workers begins no more."""
+
+    gating = Gating(lost_grace=0.5, max_deliveries=2)

@@ -12,7 +12,9 @@ from types import FrameType
 from typing import Any
 
 from redis import ConnectionPool, Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 from rq.connections import parse_connection
 from rq.job import Job
 from rq.queue import Queue
@@ -189,4 +191,6 @@ class Gated(Looking):
 def _own_connection(connection: Redis) -> Redis:
     client_class, connection_class, kwargs = parse_connection(connection)
     kwargs["socket_timeout"] = _SOCKET_TIMEOUT_S
+    # The upkeep must know at once that Redis is away, and tries again by itself.
+    kwargs["retry"] = Retry(NoBackoff(), 0)
     return client_class(connection_pool=ConnectionPool(connection_class=connection_class, **kwargs))
