@@ -34,7 +34,7 @@ def main() -> None:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     start: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    _die_with(start["parent"])
+    die_with(start["parent"])
     outbox = Outbox(sys.stdout.buffer)
     beater = ThreadBeater(_send_beats(start), BeaterStart(**start["start"]), outbox)
     outbox.put({"type": "ready"})
@@ -66,14 +66,14 @@ def _send_beats(start: dict[str, Any]) -> SendBeat:
     def send(state: BeatState, leases: list[str], timeout: float) -> HeartbeatAnswer:
         if os.getppid() != parent:
             os._exit(0)
-        if _is_stopped(parent):
+        if is_stopped(parent):
             raise UnavailableError(0, "the process is stopped")
         return calls.heartbeat(**body, state=state, leases=leases, repeat=False, timeout=timeout)
 
     return send
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """The system kills this process when its parent dies; the end of the pipe says it too, where it reaches us."""
     if sys.platform == "linux":
         try:
@@ -87,7 +87,8 @@ def _die_with(parent: int) -> None:
         os._exit(0)
 
 
-def _is_stopped(pid: int) -> bool:
+def is_stopped(pid: int) -> bool:
+    """Whether a process does not run for now (SIGSTOP)."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
