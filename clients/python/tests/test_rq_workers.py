@@ -227,3 +227,12 @@ def test_a_spawned_work_horse_hears_of_the_loss(workers: RqWorkers) -> None:
     worker.says("start t")
     workers.tell(job)
     assert ended(job) == "w-0"
+
+
+def test_a_job_may_hold_the_interpreter_lock_for_longer_than_a_ttl(workers: RqWorkers) -> None:
+    job = workers.enqueue("lock", 3 * TTL, job_id="t")
+    workers.start("w-0", worker=SIMPLE).says("start t")
+    workers.start("w-1")
+    workers.live(2)
+    assert ended(job) == "w-0"
+    assert workers.notes() == ["start t", "kept t"]

@@ -28,7 +28,6 @@ def work(seconds: float) -> str:
     while time.monotonic() < ends:
         if lease.lost.is_set():
             _note("lost")
-            say("reason", lease.reason)
             break
         time.sleep(0.02)
     else:

@@ -63,7 +63,7 @@ class Claims:
         self._job_prefix = job_class.redis_job_namespace_prefix
         self._max_deliveries = max_deliveries
         self._take = _script(connection, "take")
-        self._keep = _script(connection, "keep")
+        self._keep = keep_script(connection)
         self._requeue = _script(connection, "requeue")
 
     def take(self, queues: Sequence[Queue], ttl: float) -> Claim | Nothing:
@@ -110,6 +110,11 @@ class Claims:
 def claims_key(queue: Queue) -> str:
     """Where a queue's claims stand: a sorted set, which is gone when no job is in anyone's hand."""
     return f"{RQ_KEY_PREFIX}:fleetgate:claims:{queue.name}"
+
+
+def keep_script(connection: Redis) -> Any:
+    """The script that renews a claim, by itself."""
+    return _script(connection, "keep")
 
 
 def _script(connection: Redis, name: str) -> Any:

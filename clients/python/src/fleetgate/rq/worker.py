@@ -65,7 +65,7 @@ class Gated(Looking):
         except BaseException:
             self._pod.leave(_LEAVE_S)
             raise
-        self._beside = Claims(_own_connection(self.connection), self.job_class, self.gating.max_deliveries)
+        self._beside = Claims(own_connection(self.connection), self.job_class, self.gating.max_deliveries)
         self._upkeep = Upkeep(self._beside, self.queues, self._gone, self._spent)
         self._upkeep.start()
 
@@ -188,7 +188,8 @@ class Gated(Looking):
                 time.sleep(beat_delay(failures, None, math.inf))
 
 
-def _own_connection(connection: Redis) -> Redis:
+def own_connection(connection: Redis) -> Redis:
+    """Another to the same Redis, which neither waits long nor tries again by itself."""
     client_class, connection_class, kwargs = parse_connection(connection)
     kwargs["socket_timeout"] = _SOCKET_TIMEOUT_S
     # The upkeep must know at once that Redis is away, and tries again by itself.
