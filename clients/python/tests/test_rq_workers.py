@@ -9,6 +9,8 @@ from typing import Callable
 
 import pytest
 from rq import Retry
+from rq.command import send_stop_job_command
+from rq.worker import Worker
 from support.broker import Broker
 from support.program import Program
 from support.rq_workers import RqWorkers, ended, go_on, horse_of, stop
@@ -88,6 +90,7 @@ def test_a_killed_worker_loses_its_job_to_another_within_a_ttl(workers: RqWorker
     second = workers.start("w-1")
     workers.live(2)
     first.signal(signal.SIGKILL)
+    Worker([workers.queue], connection=workers.redis).clean_registries()  # as each plain worker of RQ's does
     second.says("start t", 2 * TTL)
     assert not is_alive(horse)
     workers.tell(job)
@@ -236,3 +239,12 @@ def test_a_job_may_hold_the_interpreter_lock_for_longer_than_a_ttl(workers: RqWo
     workers.live(2)
     assert ended(job) == "w-0"
     assert workers.notes() == ["start t", "kept t"]
+
+
+def test_a_job_stopped_by_an_operator_stays_stopped(workers: RqWorkers) -> None:
+    job = workers.enqueue("until_told", job_id="t")
+    workers.start("w-0").says("start t")
+    send_stop_job_command(workers.redis, "t")
+    until(lambda: job.get_status() == "stopped", "it is stopped")
+    until(lambda: workers.busy() == 0, "its slot is free")
+    assert workers.queue.get_job_ids() == []

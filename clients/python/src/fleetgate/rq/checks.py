@@ -39,8 +39,8 @@ def problems(worker: BaseWorker) -> Iterator[str]:
             )
     if 0 < worker.default_result_ttl < longest:
         yield (
-            f"results are kept {worker.default_result_ttl} s while a job may take {longest} s, so those of a batch's "
-            f"first jobs are gone before its last has ended: start with --results-ttl {2 * longest}"
+            f"results are kept {worker.default_result_ttl} s, less than a job may take ({longest} s): "
+            f"start with --results-ttl {2 * longest}"
         )
     yield from _memory(worker)
 
