@@ -9,13 +9,12 @@ from typing import Callable
 from support.broker import Broker
 from support.program import Program
 from support.proxy import Proxy
-from support.rq_workers import RqWorkers, ended
+from support.rq_workers import TTL, RqWorkers, ended
 from support.until import until
 
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-TTL = 2.0
 AWAY_S = 8.0
 
 
@@ -80,8 +79,8 @@ def test_a_broker_that_was_away_brings_no_job_twice(broker: Broker, fleet: Fleet
     for number in range(2):
         workers.start(f"w-{number}")
     workers.live(2)
-    job = workers.enqueue("work", 5 * TTL, job_id="t")
+    job = workers.enqueue("work", 3 * TTL, job_id="t")
     workers.noted("start t")
-    broker.stop_for(2 * TTL)
+    broker.stop_for(1.5 * TTL)
     assert ended(job, 30) in ("w-0", "w-1")
     assert workers.notes() == ["start t", "end t"]

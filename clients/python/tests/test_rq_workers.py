@@ -1,4 +1,4 @@
-"""RQ workers ended in every way, as real processes over a real Redis; pods and leases live 2 s here."""
+"""RQ workers ended in every way, as real processes over a real Redis."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from rq.command import send_stop_job_command
 from rq.worker import Worker
 from support.broker import Broker
 from support.program import Program
-from support.rq_workers import RqWorkers, ended, go_on, horse_of, stop
+from support.rq_workers import TTL, RqWorkers, ended, go_on, horse_of, stop
 from support.until import until
 
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-TTL = 2.0
 HASTY = "rq_jobs.HastyWorker"
 SIMPLE = "fleetgate.rq.GatedSimpleWorker"
 SPAWN = "fleetgate.rq.GatedSpawnWorker"
@@ -55,7 +54,7 @@ def test_sigterm_lets_the_job_end_and_takes_no_other(workers: RqWorkers) -> None
 def test_when_the_grace_is_over_another_worker_starts_the_job_at_once(
     workers: RqWorkers, worker: str
 ) -> None:
-    workers.fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000)
+    workers.set_ttl(30)
     job = workers.enqueue("work", 60, job_id="t", retry=Retry(max=1))
     first = workers.start("w-0", worker=worker, FLEETGATE_GRACE="1.2")
     first.says("start t")
@@ -105,14 +104,14 @@ def test_a_job_that_takes_its_workers_down_ends_among_the_failed(workers: RqWork
         workers.start(f"w-{number}", worker=HASTY)
     workers.live(3)
     job = workers.enqueue("kill_worker", job_id="t")
-    until(lambda: job.get_status() == "failed", "it is begun no more")
+    until(lambda: job.get_status() == "failed", "it is begun no more", 40)
     assert workers.notes() == ["start t", "start t"]
     assert workers.queue.failed_job_registry.get_job_ids() == ["t"]
     assert "AbandonedJobError" in str(job.latest_result().exc_string)  # type: ignore[union-attr]
 
 
 def test_a_work_horse_killed_alone_is_a_failure_and_frees_the_slot(workers: RqWorkers) -> None:
-    workers.fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000)
+    workers.set_ttl(30)
     workers.start("w-0")
     job = workers.enqueue("kill_self", job_id="t", retry=Retry(max=1))
     until(lambda: job.get_status() == "failed", "RQ's own rule applies")
@@ -140,7 +139,7 @@ def test_a_stopped_worker_is_told_once_and_writes_no_result(workers: RqWorkers, 
 
 
 def test_a_lost_slot_ends_the_job_and_hands_it_back_at_once(workers: RqWorkers) -> None:
-    workers.fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000, heartbeat_ms=1_000)
+    workers.set_ttl(30)
     job = workers.enqueue("deaf", 30, job_id="t", retry=Retry(max=1))
     worker = workers.start("w-0", worker=HASTY)
     horse = horse_of(worker, "t")
@@ -157,7 +156,7 @@ def test_a_full_fleet_keeps_the_job_in_its_queue_and_uses_no_retry(workers: RqWo
         worker = workers.start("w-0")
         workers.live(2)
         job = workers.enqueue("work", 0, job_id="t", retry=Retry(max=3))
-        ends = time.monotonic() + 3 * TTL
+        ends = time.monotonic() + TTL
         until(lambda: workers.queue.get_job_ids() == ["t"], "it waits in its queue")
         while time.monotonic() < ends:
             assert workers.busy() == 1
@@ -220,7 +219,7 @@ def test_workers_of_a_host_without_pod_name_are_pods_of_their_own(workers: RqWor
 
 
 def test_a_spawned_work_horse_hears_of_the_loss(workers: RqWorkers) -> None:
-    workers.fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000, heartbeat_ms=1_000)
+    workers.set_ttl(30)
     job = workers.enqueue("until_told", job_id="t")
     worker = workers.start("w-0", worker=SPAWN)
     worker.says("start t")
@@ -233,7 +232,7 @@ def test_a_spawned_work_horse_hears_of_the_loss(workers: RqWorkers) -> None:
 
 
 def test_a_job_may_hold_the_interpreter_lock_for_longer_than_a_ttl(workers: RqWorkers) -> None:
-    job = workers.enqueue("lock", 3 * TTL, job_id="t")
+    job = workers.enqueue("lock", 2 * TTL, job_id="t")
     workers.start("w-0", worker=SIMPLE).says("start t")
     workers.start("w-1")
     workers.live(2)
@@ -248,3 +247,15 @@ def test_a_job_stopped_by_an_operator_stays_stopped(workers: RqWorkers) -> None:
     until(lambda: job.get_status() == "stopped", "it is stopped")
     until(lambda: workers.busy() == 0, "its slot is free")
     assert workers.queue.get_job_ids() == []
+
+
+def test_a_burst_worker_waits_for_its_slot_and_ends_when_nothing_is_left(workers: RqWorkers) -> None:
+    with workers.fleet.join("eu", "other", keeper="thread") as other, other.slot(wait=5) as held:
+        jobs = [workers.enqueue("work", 0, job_id=name) for name in ("t", "u")]
+        worker = workers.start("w-0", "--burst")
+        workers.live(2)
+        until(lambda: workers.queue.get_job_ids() == ["t", "u"], "both wait")
+        held.release()
+        assert worker.ends() == 0
+    assert [job.get_status() for job in jobs] == ["finished", "finished"]
+    assert workers.busy() == 0

@@ -16,6 +16,9 @@ from .broker import Broker
 from .program import HERE, Program
 from .until import until
 
+# How long pods and leases live, in seconds: many processes share a slow machine here.
+TTL = 4.0
+
 
 class RqWorkers:
     """One queue, `work`, and workers that serve it; jobs are functions of tests/programs/rq_jobs.py."""
@@ -24,6 +27,7 @@ class RqWorkers:
         self.redis = Redis.from_url(broker.url)
         self.queue = Queue("work", connection=self.redis, default_timeout=600)
         self.fleet = fleet
+        self.set_ttl(TTL)
         self._url = broker.url
         self._program = program
 
@@ -43,6 +47,11 @@ class RqWorkers:
             *("--worker-class", worker, "--log-format", "%(message)s", *named, *options, *queues),
             **{"FLEETGATE_FLEET": self.fleet.name, "POD_NAME": name, **environment},
         )
+
+    def set_ttl(self, seconds: float) -> None:
+        """How long pods and leases live; beats come every second."""
+        ms = round(seconds * 1_000)
+        self.fleet.put_policy(ttl_ms=ms, lease_ttl_ms=ms, heartbeat_ms=1_000)
 
     def enqueue(self, function: str, *arguments: object, queue: str = "work", **options: object) -> Job:
         """A job of rq_jobs.py."""

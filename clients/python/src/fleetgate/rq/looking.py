@@ -24,6 +24,7 @@ from .taking import REFUSED_S, Taken, Taking
 from .upkeep import Upkeep
 
 _IDLE_S = 30.0
+_BEAT_S = 10.0
 
 
 class Looking(Guarded):
@@ -38,6 +39,7 @@ class Looking(Guarded):
         self._news = threading.Event()
         self._bells: dict[str, Bell] = {}
         self._is_taking = False
+        self._next_beat_at = 0.0
 
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
@@ -54,7 +56,7 @@ class Looking(Guarded):
         try:
             while True:
                 try:
-                    self.heartbeat()
+                    self._beat_if_due()
                     if self.should_run_maintenance_tasks:
                         self.run_maintenance_tasks()
                     taken = self._take(taking)
@@ -121,6 +123,12 @@ class Looking(Guarded):
         self.log.info("Worker %s: %s: %s", self.name, queue.name, description)
         self.heartbeat()
         return job, queue
+
+    def _beat_if_due(self) -> None:
+        # An idle worker looks up at each job that comes, also at those that another gets.
+        if now() >= self._next_beat_at:
+            self.heartbeat()
+            self._next_beat_at = now() + _BEAT_S
 
     def _fetch(self, job_id: str) -> Job:
         return self.job_class.fetch(job_id, connection=self.connection, serializer=self.serializer)

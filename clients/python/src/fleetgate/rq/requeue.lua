@@ -40,7 +40,9 @@ for at = #members, 1, -1 do -- each goes before those already put back
     local lost = is_named and 0 or redis.call('HINCRBY', key, 'fleetgate_lost', 1)
     if lost < most then
       redis.call('HSET', key, 'status', 'queued', 'started_at', '', 'worker_name', '')
-      redis.call('LREM', list, 0, job)
+      if not is_named then
+        redis.call('LREM', list, 0, job) -- somebody may have queued it anew meanwhile
+      end
       redis.call('LPUSH', list, job)
       back[#back + 1] = job
     else

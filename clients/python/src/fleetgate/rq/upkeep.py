@@ -17,8 +17,8 @@ from ..keeper.lease import Lease
 from .claims import Claim, Claims
 
 _log = logging.getLogger("rq.worker")
-# How long a claim lives until a lease has told its ttl: the default of fleets.
-FIRST_TTL_S = 30.0
+# How long a claim lives while no lease has told its ttl yet.
+FIRST_TTL_S = 10.0
 _LONGEST_PAUSE_S = 10.0
 _AFTER_ERROR_S = 1.0
 
@@ -41,7 +41,6 @@ class Upkeep:
         self._lock = threading.Lock()
         self._claim: Claim | None = None
         self._lease: Lease | None = None
-        self._shorten = False
         self._pause = 0.0
         self._wake = threading.Event()
         self._over = threading.Event()
@@ -65,7 +64,6 @@ class Upkeep:
         with self._lock:
             self._claim, self._lease = claim, lease
             if lease is not None and lease.ttl is not None:
-                self._shorten = lease.ttl < self.ttl
                 self.ttl = lease.ttl
         self._wake.set()
 
@@ -100,10 +98,10 @@ class Upkeep:
 
     def _renew(self) -> None:
         with self._lock:
-            claim, lease, shorter, self._shorten = self._claim, self._lease, self._shorten, False
+            claim, lease = self._claim, self._lease
         if claim is None or (lease is not None and lease.lost.is_set()):
             return
-        if not self._claims.keep(claim, self.ttl, shorten=shorter):
+        if not self._claims.keep(claim, self.ttl):
             with self._lock:
                 is_mine = self._claim is claim
             if is_mine:

@@ -87,7 +87,9 @@ class Gated(Looking):
         try:
             self._upkeep.hold(held.claim, held.lease)
             held.lease.on_lost(lambda _: self._lost(held))
-            if not self._stop_requested:
+            # From here on the claim lives as long as the lease does, which may be shorter.
+            is_ours = self.claims.keep(held.claim, self._upkeep.ttl, shorten=True)
+            if is_ours and not self._stop_requested:
                 super().execute_job(job, queue)
         finally:
             self._let_go()
