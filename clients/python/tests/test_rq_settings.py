@@ -13,7 +13,7 @@ from rq.worker import Worker
 from support.broker import Broker
 
 from fleetgate import Client
-from fleetgate.rq import CLASS_IN_META, Gating
+from fleetgate.rq import CLASS_IN_META, Gating, current_lease
 from fleetgate.rq.checks import problems, refuse_old_redis
 
 
@@ -81,6 +81,10 @@ def test_a_job_says_its_class_before_its_queue_does(queue: Queue) -> None:
     )
     assert (gating.class_of(plain), gating.class_of(own)) == ("batch", "high")
     assert gating.class_of(Queue("other", connection=queue.connection).enqueue("time.sleep", 0)) == "normal"
+
+
+def test_outside_a_job_there_is_no_lease() -> None:
+    assert current_lease() is None
 
 
 @pytest.mark.parametrize("missing", [True, False])

@@ -259,3 +259,16 @@ def test_a_burst_worker_waits_for_its_slot_and_ends_when_nothing_is_left(workers
         assert worker.ends() == 0
     assert [job.get_status() for job in jobs] == ["finished", "finished"]
     assert workers.busy() == 0
+
+
+def test_rq_hears_of_a_long_job_in_the_workers_own_process(workers: RqWorkers) -> None:
+    job = workers.enqueue("until_told", job_id="t")
+    workers.start("w-0", "--job-monitoring-interval", "1", worker=SIMPLE).says("start t")
+
+    def has_beaten() -> bool:
+        (execution,) = job.get_executions()
+        return (execution.last_heartbeat - execution.created_at).total_seconds() > 1
+
+    until(has_beaten, "heartbeats go on")
+    workers.tell(job)
+    ended(job)

@@ -1,7 +1,7 @@
 -- Puts claimed jobs back at the front of their queue: those named, or else those whose claim has lapsed.
 -- KEYS: the queue's set of claims, its list, RQ's set of its started executions (member job:execution)
--- ARGV: prefix of RQ's job keys, of its sets of a job's executions, of its execution keys; how often a job may be begun;
---   members to give back
+-- ARGV: prefixes of RQ's job keys, of its sets of a job's executions, of its execution keys; how often a job may be
+--   begun; members to give back
 -- Reply: {ms until the next claim lapses (-1: there is none), [job put back…], [job begun too often…]}
 local job_prefix, executions_prefix, execution_prefix, most = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local claims, list, started = KEYS[1], KEYS[2], KEYS[3]

@@ -94,6 +94,9 @@ class Upkeep:
                 _log.warning("claims cannot be renewed, will try on: %s", error)
             self._trusted_at = math.inf
             return min(_AFTER_ERROR_S, self.ttl / 6)
+        except Exception:  # without this thread every job would be taken for abandoned
+            _log.exception("upkeep failed, will try on")
+            return _AFTER_ERROR_S
         return min(shorten(self.ttl / 3), _LONGEST_PAUSE_S, lapses_in)
 
     def _renew(self) -> None:
