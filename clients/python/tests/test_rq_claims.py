@@ -113,6 +113,17 @@ def test_a_claim_is_shortened_only_on_request(queue: Queue, claims: Claims) -> N
     assert queue.connection.zscore(key, claim.member) < before
 
 
+def test_a_redis_without_memory_still_renews_and_takes_back(queue: Queue, claims: Claims) -> None:
+    enqueue(queue, "a", "b")
+    claim = taken(claims, queue)
+    queue.connection.config_set("maxmemory", "1")
+    assert claims.keep(claim, 2 * LONG_S)
+    assert claims.give_back(claim)
+    assert taken(claims, queue).job_id == "a"
+    queue.connection.config_set("maxmemory", "0")
+    assert queue.get_job_ids() == ["b"]
+
+
 @pytest.mark.parametrize("ended", ["canceled", "deleted", "failed"])
 def test_a_job_that_ended_otherwise_does_not_come_back(queue: Queue, claims: Claims, ended: str) -> None:
     (job,) = enqueue(queue, "a")

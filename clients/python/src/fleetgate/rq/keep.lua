@@ -11,6 +11,7 @@ end
 local time = redis.call('TIME')
 local later = time[1] * 1000 + math.floor(time[2] / 1000) + ttl_ms
 if shorten or later > tonumber(ends_at) then
+  redis.call('ZREM', KEYS[1], member) -- a Redis without memory refuses a script whose first write adds
   redis.call('ZADD', KEYS[1], later, member)
 end
 return 1
