@@ -272,3 +272,19 @@ def test_rq_hears_of_a_long_job_in_the_workers_own_process(workers: RqWorkers) -
     until(has_beaten, "heartbeats go on")
     workers.tell(job)
     ended(job)
+
+
+def test_a_job_that_never_looks_writes_no_result_without_its_slot(workers: RqWorkers) -> None:
+    workers.set_ttl(30)
+    job = workers.enqueue("deaf", 3, job_id="t", retry=Retry(max=1))
+    worker = workers.start("w-0", worker=SIMPLE)
+    worker.says("start t")
+    (pod,) = workers.fleet.pods()["pods"]
+    workers.fleet.release(leases=[lease["id"] for lease in pod["leases"]])
+    worker.says("end t")
+    worker.says("Worker w-0: job t was handed back, its result is not written")
+    assert job.latest_result() is None
+    worker.says("end t")
+    assert ended(job) == "w-0"
+    job.refresh()
+    assert (job.retries_left, workers.lost_count(job)) == (1, None)
