@@ -11,7 +11,6 @@ import logging
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -21,7 +20,7 @@ from redis import ConnectionPool, Redis
 from redis.exceptions import RedisError
 from rq.connections import parse_connection
 
-from .._keeper import die_with, is_stopped
+from ..keeper.parent import deaf_to_signals, die_with, is_stopped
 from .claims import Claim, claims_key, keep_script
 
 _log = logging.getLogger("rq.worker")
@@ -70,8 +69,7 @@ class Renewer:
 
 def main() -> None:
     """Serves one worker until the pipe ends."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)
+    deaf_to_signals()
     client_class, connection_class, kwargs, parent = pickle.load(sys.stdin.buffer)
     die_with(parent)
     keep = keep_script(

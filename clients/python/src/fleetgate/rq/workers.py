@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import signal
-import sys
 import threading
 from typing import Any
 
@@ -15,12 +11,11 @@ from rq.queue import Queue
 from rq.worker import SimpleWorker, SpawnWorker, Worker
 
 from ..keeper.lease import Lease
+from ..keeper.parent import die_with
 from .renewer import Renewer
 from .spawned import tell_child, told_by_parent
 from .taking import Taken
 from .worker import Gated, own_connection
-
-_PR_SET_PDEATHSIG = 1
 
 
 class GatedWorker(Gated, Worker):
@@ -28,10 +23,8 @@ class GatedWorker(Gated, Worker):
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Runs in the work-horse, which must not outlive the worker that renews its slot."""
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != self.pid:
-                os._exit(1)
+        assert self.pid is not None
+        die_with(self.pid)
         super().main_work_horse(job, queue)
 
 
