@@ -150,7 +150,7 @@ const isClaimed = ({ tasks }: Answer) =>
   tasks.every(
     (task) =>
       has(task, { id: "string", delivery: "number", deadline_at: "number" }) &&
-      has(task.lease, { id: "string", ttl_ms: "number", expires_at: "number", expires_after_ms: "number" }),
+      has(task.lease, { id: "string", ttl_ms: "number", expires_at: "number" }),
   );
 const isCompleted = (answer: Answer) => has(answer, { completed: "boolean", already: "boolean" });
 const isFailed = (answer: Answer) => has(answer, { state: "string", already: "boolean" });

@@ -130,7 +130,7 @@ async function confirmed(
 
 /** Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. */
 function deliveryOf(task: ClaimedTask, sentAt: number): Delivery {
-  const { id, ttl_ms: ttlMs, expires_at, expires_after_ms } = task.lease;
+  const { id, ttl_ms: ttlMs, expires_at, expires_after_ms = ttlMs } = task.lease;
   const here = (at: number) => sentAt + expires_after_ms + (at - expires_at);
   return {
     task,

@@ -209,6 +209,6 @@ def _is_claim(answer: dict[str, Any]) -> bool:
     tasks = answer.get("tasks")
     return isinstance(tasks, list) and all(
         has(task, id=str, payload_text=str, delivery=float, lease=dict, deadline_at=float)
-        and has(task["lease"], id=str, ttl_ms=float, expires_at=float, expires_after_ms=float)
+        and has(task["lease"], id=str, ttl_ms=float, expires_at=float)
         for task in tasks
     )

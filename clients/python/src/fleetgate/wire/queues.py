@@ -66,10 +66,14 @@ class NewTask(TypedDict, total=False):
     time_limit_ms: int
 
 
-class TaskLease(TypedDict):
+class _TaskLease(TypedDict):
     id: str
     ttl_ms: int
     expires_at: int
+
+
+class TaskLease(_TaskLease, total=False):
+    # From when the claim arrived.
     expires_after_ms: int
 
 

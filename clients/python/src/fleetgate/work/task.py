@@ -79,4 +79,4 @@ def span(claimed: ClaimedTask, at: int) -> float:
     Somewhat less than there are, since the call took a while to arrive: a lease is never trusted too long.
     """
     lease = claimed["lease"]
-    return (at - lease["expires_at"] + lease["expires_after_ms"]) / 1_000
+    return (at - lease["expires_at"] + lease.get("expires_after_ms", lease["ttl_ms"])) / 1_000
