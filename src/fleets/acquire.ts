@@ -32,23 +32,25 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     return poll(
       clock,
       wait,
-      () => ask(fleet, body, request),
+      (turn) => ask(fleet, body, request, turn),
       ({ granted }) => granted,
     );
   };
 
-  async function ask(fleet: string, body: Body, request: string): Promise<AcquireAnswer> {
+  async function ask(fleet: string, body: Body, request: string, turn: number): Promise<AcquireAnswer> {
     const configuration = await configurations.of(fleet);
     const { policy } = configuration;
     const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
     if (ratio === undefined) throw unknownClass(body.class, configuration);
     const asked = body.request_id !== undefined;
-    const [lease, ...former] = leaseIds(body, request, configuration);
-    const remembered = denials.recall(fleet, body.class, asked ? lease : undefined);
+    // A request that has a name may hold a lease already: only the store can tell, so each call asks it first.
+    const mayRecall = !asked || turn > 1;
     if (policy.paused && !asked) return denied("paused", body);
-    if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
+    const remembered = mayRecall && !policy.paused ? denials.recall(fleet, body.class) : undefined;
+    if (remembered) return denied("at_capacity", body, remembered.counts);
 
-    const epoch = denials.epoch(fleet);
+    const [lease, ...former] = leaseIds(body, request, configuration);
+    const epoch = denials.epoch(fleet, body.class);
     const { restKeys, limit } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
     const ttl = body.ttl_ms ?? policy.lease_ttl_ms;
@@ -67,6 +69,9 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
       rest: former,
     });
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
+    // The grant that fills a class tells as much as the denial that would come next.
+    if (outcome === "denied" || (outcome === "granted" && busy >= counts.capacity))
+      denials.remember(fleet, body.class, { reason: "at_capacity", counts }, epoch);
     switch (outcome) {
       case "granted": {
         const ttl_ms = parseLease(id)?.ttl_ms ?? ttl;
@@ -82,7 +87,6 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
       case "paused":
         return denied("paused", body);
       case "denied":
-        denials.remember(fleet, body.class, lease, counts, epoch);
         return denied("at_capacity", body, counts);
     }
   }

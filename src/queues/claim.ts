@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import { tenThousandths } from "../leases/capacity.ts";
+import { claimGate } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
 import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
@@ -28,22 +29,22 @@ const REQUEST_MEMORY_MS = 600_000;
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
-    const [outcome, ...leases] = await poll(
+    const [outcome, , ...rest] = await poll(
       clock,
       wait,
-      () => ask(queue, body),
+      (turn) => ask(queue, body, turn),
       ([outcome]) => outcome === "claimed" || outcome === "ended",
     );
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    const handed = outcome === "claimed" ? await hand(queue, leases) : [];
+    const handed = outcome === "claimed" ? await hand(queue, rest) : [];
     if (outcome !== "claimed" || handed.length === 0) {
       const limited = outcome === "limited";
       const answer = {
         tasks: [],
         reason: limited ? ("rate_limited" as const) : outcome === "claimed" ? ("empty" as const) : outcome,
-        retry_after_ms: limited ? Number(leases[0]) : retryAfterMs(body.attempt),
+        retry_after_ms: limited ? Number(rest[0]) : retryAfterMs(body.attempt),
       };
       return { answer, json: JSON.stringify(answer) };
     }
@@ -54,15 +55,22 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     };
   };
 
-  async function ask(queue: string, body: Body) {
+  async function ask(queue: string, body: Body, turn: number) {
     const config = await configs.of(queue);
     const { policy, mixed } = await configurations.of(config.fleet);
     const { cluster, pod, instance = "", request_id: request } = body;
     const open = !config.paused && !policy.paused;
-    if (!open && request === undefined) return ["paused"] as const;
+    if (!open && request === undefined) return ["paused", ""] as const;
+    const gate = claimGate(queue);
+    // A request that has a name may hold tasks already: only the store can tell, so each call asks it first.
+    const mayRecall = request === undefined || turn > 1;
+    const remembered = mayRecall && open ? denials.recall(config.fleet, gate) : undefined;
+    if (remembered) return [remembered.reason, ""] as const;
+
+    const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
     const { restKeys, limit } = await rates.gate(config.limit, queue);
-    return store.run(scripts.claim, {
+    const reply = await store.run(scripts.claim, {
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
@@ -81,6 +89,9 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       },
       rest: ratios(policy),
     });
+    const [, after] = reply;
+    if (after !== "") denials.remember(config.fleet, gate, { reason: after }, epoch);
+    return reply;
   }
 
   /** Reads the payloads of deliveries; one that has none is no delivery. */
