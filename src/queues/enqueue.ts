@@ -43,6 +43,7 @@ export function makeEnqueue({ store, keys, clock, configurations, configs, denia
         args: { now, max_backlog: config.max_backlog ?? "", max_deliveries: config.max_deliveries },
         rest: taken.flatMap(({ task, payload, place }) => [taskText(task), payload, place]),
       });
+      if (replies.length !== taken.length) throw new StoreFault("enqueue gave replies for other tasks");
       if (replies.some(([, state]) => state === "ready")) denials.forget(config.fleet, claimGate(queue));
       for (const [turn, { index, task }] of taken.entries())
         outcomes[index] = outcomeOf(task.id, replies[turn]);
