@@ -59,8 +59,8 @@ class Run {
   readonly steps: [share: number, name: string, step: () => Promise<void>][] = [
     [20, "enqueue", () => this.enqueue()],
     [6, "batch", () => this.batch()],
-    [24, "claim", () => this.claim()],
-    [10, "claim unnamed", () => this.claimUnnamed()],
+    [21, "claim", () => this.claim()],
+    [4, "claim unnamed", () => this.claimUnnamed()],
     [3, "claim again", () => this.claimAgain()],
     [16, "complete", () => this.complete(this.lease())],
     [10, "fail", () => this.fail(this.lease())],
