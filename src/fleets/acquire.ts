@@ -32,12 +32,12 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     return poll(
       clock,
       wait,
-      () => ask(fleet, body, request),
+      (turn) => ask(fleet, body, request, turn),
       ({ granted }) => granted,
     );
   };
 
-  async function ask(fleet: string, body: Body, request: string): Promise<AcquireAnswer> {
+  async function ask(fleet: string, body: Body, request: string, turn: number): Promise<AcquireAnswer> {
     const configuration = await configurations.of(fleet);
     const { policy } = configuration;
     const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
@@ -47,14 +47,15 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     const ttl_ms = body.ttl_ms ?? policy.lease_ttl_ms;
     const holder = { cluster, pod, instance, class: body.class, ttl_ms };
     const lease = slotLeaseId(holder, request);
-    const remembered = denials.recall(fleet, body.class, asked ? lease : undefined);
+    const name = asked ? slotRequest(holder, request) : undefined;
     if (policy.paused && !asked) return denied("paused", body);
-    if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
+    const remembered = denials.recall(fleet, body.class, turn === 1 ? name : undefined);
+    if (remembered && !policy.paused) return denied("at_capacity", body, remembered.counts);
 
-    const epoch = denials.epoch(fleet);
+    const epoch = denials.epoch(fleet, body.class);
     const { restKeys, limit } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
-    const [outcome, id, expiresAt, live, busy] = await store.run(scripts.acquire, {
+    const question = {
       keys: keys.fleet(fleet),
       restKeys,
       args: {
@@ -64,11 +65,20 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
         asked: asked ? 1 : 0,
         lease,
         ttl_ms,
-        request: asked && body.ttl_ms === undefined ? slotRequest(holder, request) : "",
+        request: body.ttl_ms === undefined ? (name ?? "") : "",
         limit,
       },
-    });
+    };
+    const [outcome, id, expiresAt, live, busy] = await denials.asking(
+      fleet,
+      name,
+      () => store.run(scripts.acquire, question),
+      ([outcome]) => outcome !== "granted" && outcome !== "ended",
+    );
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
+    // The grant that fills a class tells as much as the denial that would come next.
+    if (outcome === "denied" || (outcome === "granted" && busy >= counts.capacity))
+      denials.remember(fleet, body.class, { reason: "at_capacity", counts }, epoch);
     switch (outcome) {
       case "granted": {
         const times = { ttl_ms: parseLease(id)?.ttl_ms ?? ttl_ms, expires_at: expiresAt };
@@ -84,7 +94,6 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
       case "paused":
         return denied("paused", body);
       case "denied":
-        denials.remember(fleet, body.class, lease, counts, epoch);
         return denied("at_capacity", body, counts);
     }
   }

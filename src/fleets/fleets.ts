@@ -5,6 +5,7 @@ import { parseLease } from "../leases/lease-id.ts";
 import type { Ledger } from "../leases/ledger.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Rates } from "../rates/rates.ts";
+import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
@@ -91,6 +92,7 @@ export function makeFleets(room: FleetsOptions) {
           args: { now },
           rest: ours,
         });
+        if (ended.length !== ours.length) throw new StoreFault("release gave replies for other leases");
         for (const [at, id] of ours.entries()) if (ended[at] === 1) released.add(id);
         denials.forget(fleet);
         ledger.ended(fleet, [...released]);

@@ -48,6 +48,16 @@ local function in_chunks(list, size, run)
   end
 end
 
+-- Gives other scores to members that are there, with ZADD's flags before them. A store without memory refuses a script
+-- whose first write may add, which this does not: so it is asked again after one that takes out, though nothing.
+local function rescore(members, ...)
+  local reply = redis.pcall('ZADD', members, 'XX', ...)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if not string.find(reply.err, 'OOM', 1, true) then error(reply) end
+  redis.call('ZREM', members, '')
+  return redis.call('ZADD', members, 'XX', ...)
+end
+
 -- The scores of many members, by member; false where there is none.
 local function scores_of(members, names)
   local found, at = {}, 0

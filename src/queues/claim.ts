@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import { tenThousandths } from "../leases/capacity.ts";
+import { claimGate } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
 import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
@@ -32,20 +33,20 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const { now, reply } = await poll(
       clock,
       wait,
-      () => ask(queue, body),
+      (turn) => ask(queue, body, turn),
       ({ reply: [outcome] }) => outcome === "claimed" || outcome === "ended",
     );
-    const [outcome, ...leases] = reply;
+    const [outcome, , ...rest] = reply;
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    const handed = outcome === "claimed" ? await hand(queue, leases, now.at - (now.local - heardAt)) : [];
+    const handed = outcome === "claimed" ? await hand(queue, rest, now.at - (now.local - heardAt)) : [];
     if (outcome !== "claimed" || handed.length === 0) {
       const limited = outcome === "limited";
       const answer = {
         tasks: [],
         reason: limited ? ("rate_limited" as const) : outcome === "claimed" ? ("empty" as const) : outcome,
-        retry_after_ms: limited ? Number(leases[0]) : retryAfterMs(body.attempt),
+        retry_after_ms: limited ? Number(rest[0]) : retryAfterMs(body.attempt),
       };
       return { answer, json: JSON.stringify(answer) };
     }
@@ -56,16 +57,22 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     };
   };
 
-  async function ask(queue: string, body: Body) {
+  async function ask(queue: string, body: Body, turn: number) {
     const config = await configs.of(queue);
     const { policy, mixed } = await configurations.of(config.fleet);
     const { cluster, pod, instance = "", request_id: request } = body;
     const open = !config.paused && !policy.paused;
+    const gate = claimGate(queue);
+    const name = request && `${gate}/${[cluster, pod, instance, request].join("/")}`;
     const now = { at: await clock.now(), local: clock.local() };
-    if (!open && request === undefined) return { now, reply: ["paused"] as const };
+    if (!open && request === undefined) return { now, reply: ["paused", ""] as const };
+    const remembered = denials.recall(config.fleet, gate, turn === 1 ? name : undefined);
+    if (remembered && open) return { now, reply: [remembered.reason, ""] as const };
+
+    const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
     const { restKeys, limit } = await rates.gate(config.limit, queue);
-    const reply = await store.run(scripts.claim, {
+    const question = {
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
@@ -83,7 +90,15 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
         limit,
       },
       rest: ratios(policy),
-    });
+    };
+    const reply = await denials.asking(
+      config.fleet,
+      name,
+      () => store.run(scripts.claim, question),
+      ([outcome]) => outcome !== "claimed" && outcome !== "ended",
+    );
+    const [, after] = reply;
+    if (after !== "") denials.remember(config.fleet, gate, { reason: after }, epoch);
     return { now, reply };
   }
 

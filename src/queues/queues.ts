@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
+import { claimGate } from "../leases/denials.ts";
 import { makeRegistry } from "../leases/registry.ts";
 import type { QueueLoad } from "../rates/load.ts";
 import { makeClaim } from "./claim.ts";
@@ -25,7 +26,7 @@ const CRON_STEPS = 20;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
-  const { store, keys, clock, ledger } = ground;
+  const { store, keys, clock, denials, ledger } = ground;
   const configs = makeQueueConfigs(ground);
   const room = { ...ground, configs };
   const registry = makeRegistry(ground, keys.queues, sweep);
@@ -56,6 +57,7 @@ export function makeQueues(ground: QueuesGround) {
     /** Sets what a queue is. Throws `fleet-fixed`. */
     async configure(queue: string, config: QueueConfig): Promise<QueueConfig> {
       await configs.replace(queue, config);
+      denials.forget(config.fleet, claimGate(queue));
       registry.noticed(queue);
       return config;
     },

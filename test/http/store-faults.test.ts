@@ -3,6 +3,7 @@ import { FAULTS, type Fault, type FaultLane, type FaultyKey } from "../support/f
 import { fleetOf } from "../support/fleet.ts";
 import { furnish } from "../support/furnish.ts";
 import { type Described, operationsOf, sampleOf, urlOf } from "../support/openapi.ts";
+import { queueOf } from "../support/queue.ts";
 import { type Heard, World } from "../support/world.ts";
 
 let operations: Described[];
@@ -191,6 +192,19 @@ test("a waiting acquire ends with 503 when the store goes away, and holds nothin
   // The best of three: a busy machine may hold up one.
   expect(Math.min(...waits)).toBeLessThan(2_000);
   expect((await fleet.status()).busy).toBe(0);
+});
+
+test("replies for fewer leases or tasks than were asked are no answer", async () => {
+  const world = new World();
+  const { isolate } = world.faulty("short", "members");
+  await queueOf(world).configure();
+  const held = ["l/a/worker-0//normal/30000/r1", "l/a/worker-0//normal/30000/r2"];
+  for (const heard of [
+    await fleetOf(isolate).release(...held),
+    await queueOf(isolate).enqueue(),
+    await queueOf(isolate).batch([{ payload: 1 }, { payload: 2 }]),
+  ])
+    expect([heard.status, heard.body.code]).toEqual([500, "internal"]);
 });
 
 test("a denial that is remembered outlives the store, a grant never comes of it", async () => {

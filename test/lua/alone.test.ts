@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
 import { filterBudgets, limitBudgets } from "./alone-limits.ts";
+import { memorylessFleets } from "./alone-memory.ts";
 import { operateBudgets } from "./alone-operate.ts";
 import { queueBudgets } from "./alone-queues.ts";
 
@@ -126,6 +127,8 @@ describe("billed commands of limits, configuration in memory (DESIGN 6)", () =>
 describe("billed commands of tasks", () => queueBudgets(newWorld, billed));
 describe("billed commands of filters", () => filterBudgets(newWorld, billed));
 describe("billed commands of what an operator reads", () => operateBudgets(newWorld, billed));
+
+describe("a store that has no memory left", () => memorylessFleets(newWorld));
 
 describe("a store that forgets", () => {
   test("after FLUSHALL the fleet has counted itself again within one heartbeat and wiped leases are lost", async () => {
