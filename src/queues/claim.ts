@@ -29,18 +29,16 @@ const REQUEST_MEMORY_MS = 600_000;
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
-    const heardAt = clock.local();
-    const { now, reply } = await poll(
+    const [outcome, , ...rest] = await poll(
       clock,
       wait,
       (turn) => ask(queue, body, turn),
-      ({ reply: [outcome] }) => outcome === "claimed" || outcome === "ended",
+      ([outcome]) => outcome === "claimed" || outcome === "ended",
     );
-    const [outcome, , ...rest] = reply;
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    const handed = outcome === "claimed" ? await hand(queue, rest, now.at - (now.local - heardAt)) : [];
+    const handed = outcome === "claimed" ? await hand(queue, rest) : [];
     if (outcome !== "claimed" || handed.length === 0) {
       const limited = outcome === "limited";
       const answer = {
@@ -64,10 +62,9 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const open = !config.paused && !policy.paused;
     const gate = claimGate(queue);
     const name = request && `${gate}/${[cluster, pod, instance, request].join("/")}`;
-    const now = { at: await clock.now(), local: clock.local() };
-    if (!open && request === undefined) return { now, reply: ["paused", ""] as const };
+    if (!open && request === undefined) return ["paused", ""] as const;
     const remembered = denials.recall(config.fleet, gate, turn === 1 ? name : undefined);
-    if (remembered && open) return { now, reply: [remembered.reason, ""] as const };
+    if (remembered && open) return [remembered.reason, ""] as const;
 
     const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
@@ -76,7 +73,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
-        now: now.at,
+        now: await clock.now(),
         open: open ? 1 : 0,
         asked: request === undefined ? 0 : 1,
         max: body.max,
@@ -99,15 +96,11 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     );
     const [, after] = reply;
     if (after !== "") denials.remember(config.fleet, gate, { reason: after }, epoch);
-    return { now, reply };
+    return reply;
   }
 
-  /** Reads the payloads of deliveries; one that has none is no delivery. `arrivedAt` is when the call came in (epoch ms). */
-  async function hand(
-    queue: string,
-    leases: readonly (string | number)[],
-    arrivedAt: number,
-  ): Promise<Handed[]> {
+  /** Reads the payloads of deliveries; one that has none is no delivery. */
+  async function hand(queue: string, leases: readonly (string | number)[]): Promise<Handed[]> {
     const config = await configs.of(queue);
     const at = keys.queue(config.fleet, queue);
     const deliveries = leases.flatMap((lease, place) => {
@@ -118,7 +111,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const [texts = []] = await store.reads([records], z.array(z.nullable(z.string())));
     const handed: Handed[] = [];
     for (const [place, { id, expires_at, delivery }] of deliveries.entries()) {
-      const { task, ttl_ms, deadline_at } = delivery;
+      const { task, ttl_ms, claimed_at, deadline_at } = delivery;
       const record = texts[place];
       if (!record?.startsWith("w ")) {
         await bury(config, queue, id, delivery);
@@ -132,7 +125,8 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
           class: task.class,
           delivery: task.deliveries,
           enqueued_at: task.enqueued_at,
-          lease: { id, ttl_ms, expires_at, expires_after_ms: expires_at - arrivedAt },
+          // A time limit that is shorter ends the lease sooner.
+          lease: { id, ttl_ms: Math.min(ttl_ms, deadline_at - claimed_at), expires_at },
           ...softDeadline(config, delivery),
           deadline_at,
         },

@@ -111,13 +111,7 @@ const claimed = z.object({
   class: z.string(),
   delivery: z.int(),
   enqueued_at: z.int(),
-  lease: z.object({
-    id: z.string(),
-    ttl_ms: z.int(),
-    expires_at: z.int(),
-    /** From when the call arrived, so that a caller may count it from when it sent the call. */
-    expires_after_ms: z.int(),
-  }),
+  lease: z.object({ id: z.string(), ttl_ms: z.int(), expires_at: z.int() }),
   soft_deadline_at: z.optional(z.int()),
   deadline_at: z.int(),
 });

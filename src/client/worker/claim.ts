@@ -70,12 +70,11 @@ async function ask(
   request: Request,
   signal: AbortSignal,
 ): Promise<Delivery[] | "again" | "ended"> {
-  const sentAt = monotonicMs();
-  request.unsureSince ??= sentAt;
+  request.unsureSince ??= monotonicMs();
   try {
     const answer = await claimer.calls.claim(bodyOf(claimer, request), { signal, retry: false });
     const { tasks } = answer;
-    const deliveries = tasks.length === 0 ? [] : await confirmed(claimer, tasks, sentAt, signal);
+    const deliveries = tasks.length === 0 ? [] : await confirmed(claimer, tasks, request, signal);
     signal.throwIfAborted();
     request.failures = 0;
     request.unsureSince = undefined;
@@ -111,16 +110,20 @@ async function afterFailure(
   return error instanceof ProblemError && error.code === "request-ended" ? "ended" : "again";
 }
 
-/** Leases that have lived for a third of their ttl, since the claim is a repeat, are renewed before the work begins. */
+/**
+ * A lease lives from when its task was claimed, which is known only to lie after the first unheard try. Those that may
+ * be old by now are renewed before the work begins.
+ */
 async function confirmed(
   { pod }: Claimer,
   tasks: ClaimedTask[],
-  sentAt: number,
+  request: Request,
   signal: AbortSignal,
 ): Promise<Delivery[]> {
-  const deliveries = tasks.map((task) => deliveryOf(task, sentAt));
   const heardAt = monotonicMs();
-  if (!deliveries.some(({ lease }) => isOld(lease, heardAt))) return deliveries;
+  const { unsureSince: since = heardAt, failures } = request;
+  const deliveries = tasks.map((task) => deliveryOf(task, since, failures > 0 ? since : heardAt));
+  if (deliveries.every(({ lease }) => heardAt - since < lease.ttlMs / 3)) return deliveries;
   const leases = deliveries.map(({ lease }) => lease.id);
   const answer = await pod.renew(leases, signal);
   return deliveries
@@ -128,19 +131,19 @@ async function confirmed(
     .map((delivery) => ({ ...delivery, lease: renewed(delivery.lease, answer.sentAt) }));
 }
 
-/** Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. */
-function deliveryOf(task: ClaimedTask, sentAt: number): Delivery {
-  const { id, ttl_ms: ttlMs, expires_at, expires_after_ms = ttlMs } = task.lease;
-  const here = (at: number) => sentAt + expires_after_ms + (at - expires_at);
+/**
+ * Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. It was
+ * claimed between `since` and `claimedAt`.
+ */
+function deliveryOf(task: ClaimedTask, since: number, claimedAt: number): Delivery {
+  const { id, ttl_ms: ttlMs, expires_at } = task.lease;
+  const here = (at: number) => claimedAt + at - (expires_at - ttlMs);
   return {
     task,
-    lease: { id, ttlMs, deadline: here(expires_at), until: here(task.deadline_at) },
+    lease: { id, ttlMs, deadline: since + ttlMs, until: here(task.deadline_at) },
     softDeadline: task.soft_deadline_at === undefined ? undefined : here(task.soft_deadline_at),
   };
 }
-
-const isOld = ({ ttlMs, deadline, until }: HeldLease, now: number) =>
-  deadline !== until && deadline - now < (ttlMs * 2) / 3;
 
 /**
  * Hands back what a claim that nobody waits for any more may have got: asking again under its id tells. The coordinator

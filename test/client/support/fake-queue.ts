@@ -48,8 +48,7 @@ export function createFakeQueue(
     },
     calls: {
       claim: async ({ body, gone }) => {
-        const arrivedAt = performance.now();
-        const waitEnd = arrivedAt + (body.wait_ms ?? 0);
+        const waitEnd = performance.now() + (body.wait_ms ?? 0);
         const before = requests.get(body.request_id);
         while (!before && queue.ready.length === 0 && !gone() && performance.now() < waitEnd) await sleep(5);
         if (gone()) return { fault: "hang" };
@@ -60,7 +59,7 @@ export function createFakeQueue(
         const live = tasks.filter(({ lease = "" }) => leases.live(lease));
         return live.length === 0
           ? problem(409, "request-ended")
-          : { text: `{"tasks":[${live.map((task) => wire(task, arrivedAt)).join()}]}` };
+          : { text: `{"tasks":[${live.map(wire).join()}]}` };
       },
       complete: ({ body }) =>
         end(body.lease, { body: { completed: true, already: false } }, ({ id }) =>
@@ -93,7 +92,7 @@ export function createFakeQueue(
     return reply;
   }
 
-  function wire({ id, text, delivery, lease, claimedAt = 0 }: FakeTask, arrivedAt: number): string {
+  function wire({ id, text, delivery, lease }: FakeTask): string {
     const at = 1_790_000_000_000;
     const { leaseTtlMs, softMs } = behaviour;
     const lastsMs = Math.min(leaseTtlMs, limitMs());
@@ -103,12 +102,7 @@ export function createFakeQueue(
       class: "normal",
       delivery,
       enqueued_at: at,
-      lease: {
-        id: lease,
-        ttl_ms: leaseTtlMs,
-        expires_at: at + lastsMs,
-        expires_after_ms: Math.round(claimedAt - arrivedAt) + lastsMs,
-      },
+      lease: { id: lease, ttl_ms: lastsMs, expires_at: at + lastsMs },
       ...(softMs !== undefined && { soft_deadline_at: at + softMs }),
       deadline_at: at + limitMs(),
     });

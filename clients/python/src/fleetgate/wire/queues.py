@@ -66,15 +66,10 @@ class NewTask(TypedDict, total=False):
     time_limit_ms: int
 
 
-class _TaskLease(TypedDict):
+class TaskLease(TypedDict):
     id: str
     ttl_ms: int
     expires_at: int
-
-
-class TaskLease(_TaskLease, total=False):
-    # From when the claim arrived.
-    expires_after_ms: int
 
 
 _Claimed = TypedDict(

@@ -23,7 +23,7 @@ _log = logging.getLogger("fleetgate")
 _MOST_A_CLAIM = 10
 _HAND_BACK_S = 2.0
 
-# A claimed task, its lease, and when its claim was sent.
+# A claimed task, its lease, and when it was claimed, at the latest.
 Claimed = tuple[ClaimedTask, HeldLease, float]
 
 
@@ -68,7 +68,7 @@ class Claims:
             )
 
     def _ask(self, request: _Request, most: int) -> ClaimAnswer | None:
-        sent_at = request.sent_at = now()
+        sent_at = now()
         # Once silence was met a short call tells sooner than a long one whether it is over.
         wait_ms = 0 if request.failures else round(self._wait * 1_000)
         body = {**self._who(request), "max": most, "wait_ms": wait_ms}
@@ -107,10 +107,12 @@ class Claims:
         self.asking.sleep(pause or 0.0)
 
     def _confirmed(self, tasks: list[ClaimedTask], request: _Request) -> list[Claimed]:
-        """Leases that have lived for a third of their ttl, since the claim is a repeat, are renewed first."""
-        sent_at = request.sent_at
-        held = [_held(task, sent_at) for task in tasks]
-        if any(_is_old(lease) for lease in held):
+        """A lease lives from its grant, known only to lie after the first unheard try; old ones are renewed first."""
+        heard_at = now()
+        since = heard_at if request.unsure_since is None else request.unsure_since
+        claimed_at = since if request.failures else heard_at
+        held = [_held(task, since, claimed_at) for task in tasks]
+        if any(heard_at - since >= lease.ttl / 3 for lease in held):
             ids = [lease.id for lease in held]
             try:
                 renewed_at, lost = self.asking.call(lambda: self._pod.renew(ids))
@@ -119,7 +121,7 @@ class Claims:
                 return []  # not sure to be ours: they lapse, or the next beat would have said so
             held = [lease.renewed(renewed_at) for lease in held if lease.id not in lost]
         by_id = {task["lease"]["id"]: task for task in tasks}
-        return [(by_id[lease.id], lease, sent_at) for lease in held]
+        return [(by_id[lease.id], lease, claimed_at) for lease in held]
 
     def _give_back(self, request: _Request) -> None:
         answer: Any = None
@@ -153,7 +155,6 @@ class _Request:
         self.id = new_request_id()
         self.denials = 0
         self.failures = 0
-        self.sent_at = 0.0
         self.unsure_since: float | None = None
 
     @property
@@ -170,11 +171,6 @@ class _Request:
             self.unsure_since = None
 
 
-def _held(task: ClaimedTask, sent_at: float) -> HeldLease:
-    lease = task["lease"]
-    deadline, until = (sent_at + span(task, at) for at in (lease["expires_at"], task["deadline_at"]))
-    return HeldLease(lease["id"], lease["ttl_ms"] / 1_000, deadline, until)
-
-
-def _is_old(lease: HeldLease) -> bool:
-    return lease.deadline != lease.until and lease.deadline - now() < lease.ttl * 2 / 3
+def _held(task: ClaimedTask, since: float, claimed_at: float) -> HeldLease:
+    ttl = task["lease"]["ttl_ms"] / 1_000
+    return HeldLease(task["lease"]["id"], ttl, since + ttl, claimed_at + span(task, task["deadline_at"]))

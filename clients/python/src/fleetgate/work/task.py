@@ -31,7 +31,7 @@ class TaskFailed(Exception):
 class Task:
     """One delivery of a task. `enqueued_at` in epoch ms of the coordinator; `delivery` counts from 1."""
 
-    def __init__(self, queue: str, claimed: ClaimedTask, lease: Lease, sent_at: float) -> None:
+    def __init__(self, queue: str, claimed: ClaimedTask, lease: Lease, claimed_at: float) -> None:
         self.queue = queue
         self.id = claimed["id"]
         # The exact text that was enqueued; `payload` is what Python makes of it.
@@ -42,8 +42,8 @@ class Task:
         self.enqueued_at = claimed["enqueued_at"]
         self.lease = lease
         soft = claimed.get("soft_deadline_at")
-        self._soft = None if soft is None else sent_at + span(claimed, soft)
-        self._hard = sent_at + span(claimed, claimed["deadline_at"])
+        self._soft = None if soft is None else claimed_at + span(claimed, soft)
+        self._hard = claimed_at + span(claimed, claimed["deadline_at"])
 
     @property
     def payload(self) -> Any:
@@ -74,9 +74,6 @@ class Task:
 
 
 def span(claimed: ClaimedTask, at: int) -> float:
-    """Seconds from when the claim was sent to a time of the coordinator's, whose clock is compared only with itself.
-
-    Somewhat less than there are, since the call took a while to arrive: a lease is never trusted too long.
-    """
+    """Seconds from the grant to a time of the coordinator's; its clock is compared with nothing but itself."""
     lease = claimed["lease"]
-    return (at - lease["expires_at"] + lease.get("expires_after_ms", lease["ttl_ms"])) / 1_000
+    return (at - (lease["expires_at"] - lease["ttl_ms"])) / 1_000
