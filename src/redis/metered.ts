@@ -25,6 +25,7 @@ export function metered(store: Store, local: () => number, hear: (trip: Trip) =>
   return {
     run: (script, call) => measure(() => store.run(script, call)),
     runs: (script, calls) => measure(() => store.runs(script, calls)),
+    read: (read, reply) => measure(() => store.read(read, reply)),
     reads: (reads, reply) => measure(() => store.reads(reads, reply)),
     time: () => measure(() => store.time()),
     info: () => measure(() => store.info()),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fleetOf, lease } from "../support/fleet.ts";
+import { limitOf } from "../support/limit.ts";
 import { claimOne, queueOf } from "../support/queue.ts";
 import { scrape } from "../support/scrape.ts";
 import { World } from "../support/world.ts";
@@ -69,6 +70,20 @@ test("a scrape tells of every queue what waits, what is in flight and how old th
   expect(of("oldest_age_seconds")).toBe(1.5);
 });
 
+test("a scrape tells of every limit the level of its key default, its capacity and its rate; other keys add no series", async () => {
+  const world = new World();
+  const limit = limitOf(world, "api");
+  await limit.set({ capacity: 100, refill_per_s: 2.5 });
+  await limit.take({ cost: 60 });
+  for (let tenant = 0; tenant < 20; tenant++) await limit.take({ key: `tenant-${tenant}`, cost: 100 });
+  await world.settle();
+  world.advance(1_000);
+  const samples = await scrape(world);
+  const of = (name: string) => samples.get(`fleetgate_limit_${name}{limit="api"}`);
+  expect([of("level"), of("capacity"), of("rate_per_second")]).toEqual([42.5, 100, 2.5]);
+  expect([...samples.keys()].filter((name) => name.includes("_limit_"))).toHaveLength(3);
+});
+
 test("requests, the store's latency and its own figures are told", async () => {
   const world = new World();
   await fleetOf(world).beat();
@@ -93,7 +108,7 @@ test("with the store down a scrape still answers what the isolate knows", async 
   expect(samples.get("fleetgate_up")).toBe(0);
   expect(samples.get('fleetgate_requests_total{status="5xx"}')).toBe(1);
   expect(samples.get('fleetgate_store_errors_total{reason="refused"}')).toBeGreaterThan(0);
-  expect([...samples.keys()].filter((name) => /fleet_|queue_/.test(name))).toEqual([]);
+  expect([...samples.keys()].filter((name) => /fleet_|queue_|limit_|unread_/.test(name))).toEqual([]);
 });
 
 test("a scrape under load changes nothing that is stored, and no decision", async () => {

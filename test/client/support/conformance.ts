@@ -59,6 +59,7 @@ export function resultOf({ expect }: Case): unknown {
 /** Makes the call that a case names. */
 export async function perform(client: Client, { call, args }: Case): Promise<unknown> {
   if (call === "fleets") return client.fleets();
+  if (call === "limits") return client.limits();
   if (args.queue !== undefined) return performOnQueue(client, call, args);
   const fleet = client.fleet(args.fleet ?? "");
   const options = args.options && { deadlineMs: args.options.deadline_ms };

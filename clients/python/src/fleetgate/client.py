@@ -16,7 +16,7 @@ from .sender import Sender
 from .settings import make_settings
 from .transport import Transport
 from .wire.fleets import FleetsAnswer
-from .wire.limits import Take, TakesAnswer
+from .wire.limits import LimitsAnswer, Take, TakesAnswer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -75,6 +75,11 @@ class Client:
     def fleets(self, **options: Unpack[CallOptions]) -> FleetsAnswer:
         """Every fleet the key may see, with its counts."""
         call = Call[FleetsAnswer]("GET", "/v1/fleets", holds(fleets=list))
+        return self._send(call, **options)
+
+    def limits(self, **options: Unpack[CallOptions]) -> LimitsAnswer:
+        """Every limit heard of in the last 24 hours, with its rules and the level of its key `default`."""
+        call = Call[LimitsAnswer]("GET", "/v1/limits", holds(limits=list))
         return self._send(call, **options)
 
     def take(

@@ -42,6 +42,8 @@ def perform(client: Client, case: Case) -> Any:
         options["deadline"] = args["options"]["deadline_ms"] / 1_000
     if call == "fleets":
         return client.fleets(**options)
+    if call == "limits":
+        return client.limits(**options)
     given = {
         _keyword(name): value for name, value in {**args.get("query", {}), **args.get("body", {})}.items()
     }

@@ -197,6 +197,7 @@ class AsyncClient(Twin):
 
     _sync: Client
     fleets = twin(Client.fleets)
+    limits = twin(Client.limits)
     take = twin(Client.take)
 
     def __init__(self, *args: Any, **options: Any) -> None:
