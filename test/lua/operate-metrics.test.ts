@@ -129,6 +129,19 @@ test("a scrape under load changes nothing that is stored, and no decision", asyn
   expect((await fleet.acquire()).body).toMatchObject({ granted: false });
 });
 
+test("200 acquires with scrapes among them grant exactly the capacity, as without", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  await fleet.beatMany(50);
+  await world.settle();
+  const load = Array.from({ length: 200 }, async (_, at) => {
+    if (at % 10 === 0) await scrape(world);
+    return (await fleet.acquire({ request_id: `r${at}` })).body.granted;
+  });
+  expect((await Promise.all(load)).filter(Boolean)).toHaveLength(40);
+  expect((await scrape(world)).get('fleetgate_fleet_busy{fleet="render"}')).toBe(40);
+});
+
 test("a key sees its own fleets and queues alone, and one without the scope read none", async () => {
   const world = new World();
   await fleetOf(world).beat();
