@@ -45,7 +45,7 @@ export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
 export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): App {
   const store = metered(given.store, given.clock.local, (trip) => {
     meter.trip(trip);
-    noteTrip(trip.ms);
+    noteTrip(trip);
   });
   const ground = { ...given, store };
   const tallies = makeTallies(ground);

@@ -120,13 +120,13 @@ function fleetMetrics(fleets: readonly FleetReading[]): Metric[] {
       each(({ totals }) => totals("lapsed")),
     ),
     {
-      name: "fleetgate_lease_held_seconds",
+      name: "fleetgate_fleet_held_seconds",
       type: "histogram",
       help: "How long leases were held, of those whose start is known.",
       samples: fleets.flatMap(held),
     },
     {
-      name: "fleetgate_wait_seconds",
+      name: "fleetgate_fleet_wait_seconds",
       type: "summary",
       help: "How long calls that were ready to wait did so.",
       samples: fleets.flatMap(({ fleet, totals }) =>

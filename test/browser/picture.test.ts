@@ -27,6 +27,11 @@ describeSite("the picture", (site) => {
     expect(label).toContain("render: 9 of 10 slots held, 1 of them urgent; normal work may hold 8");
     expect(label).toContain("By cluster: aws 6 of 6, onprem 3 of 4.");
     await vi.waitFor(async () => expect(await page.textContent("tbody")).toMatch(/high [45]\d s/), SOON);
+    const pods = () => page.$$eval("#panel-pods tbody tr", (all) => all.map((row) => row.textContent));
+    await vi.waitFor(async () => {
+      expect(await pods()).toHaveLength(10);
+      expect((await pods())[0]).toMatch(/^worker-0aws01J8Zready1[2-6]\d snormal [2-6]\d s/);
+    }, SOON);
 
     await scene.post("/v1/fleets/render/release", { leases: held });
     await scene.acquire("render", "aws", 1, { ttl_ms: 3_000 });
