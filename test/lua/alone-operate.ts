@@ -123,5 +123,19 @@ export function operateBudgets(
     expect(await billed(world, get("fleets/fleet-0/idle"))).toBe(6);
     expect(await billed(world, get("fleets/fleet-0/history"))).toBe(2);
     expect(await billed(world, listen)).toBe(7);
+    // The listener is gone: time passes and pods come and go at the price they always have.
+    const fleet = fleetOf(world, "fleet-0");
+    await fleet.beat();
+    await fleet.beat({ pod: "newcomer" });
+    await world.settle();
+    const later = async () => {
+      for (let second = 0; second < 2; second++) {
+        world.advance(1_000);
+        await world.settle();
+      }
+      await fleet.beat();
+      await fleet.beat({ pod: "newcomer" });
+    };
+    expect(await billed(world, later)).toBe(2 + 2);
   });
 }
