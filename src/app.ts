@@ -45,7 +45,7 @@ export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
 export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): App {
   const store = metered(given.store, given.clock.local, (trip) => {
     meter.trip(trip);
-    noteTrip(trip.ms);
+    noteTrip(trip);
   });
   const ground = { ...given, store };
   const tallies = makeTallies(ground);
@@ -61,7 +61,7 @@ export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): Ap
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const limits = makeLimits({ ...shared, loadOf: loadOf ?? queues.load });
   const filters = makeFilters({ ...shared, take: limits.takeOne });
-  const operate = makeOperate({ ...shared, tallies, fleets, queues });
+  const operate = makeOperate({ ...shared, tallies, fleets, queues, limits });
   const operations = [
     ...fleetRoutes(fleets),
     ...limitRoutes(limits),

@@ -3,7 +3,7 @@ import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
 import * as scripts from "./scripts.ts";
 
-/** The names of fleets or of queues, written in the background, so that lists and crons know whom to visit. */
+/** The names of fleets, queues or limits, written in the background, so that lists and crons know whom to visit. */
 export interface Registry {
   /**
    * Called after a write to `name`; at most hourly it registers the name and then does `keep`, in the background.
@@ -22,7 +22,7 @@ const SILENCE_MS = 24 * HOUR_MS;
 export function makeRegistry(
   { store, clock, defer }: Ground,
   key: string,
-  keep: (name: string) => Promise<void>,
+  keep: (name: string) => Promise<void> = async () => {},
 ): Registry {
   const due = new BoundedMap<string, number>(6_000);
 
@@ -34,8 +34,7 @@ export function makeRegistry(
 
   async function names(): Promise<string[]> {
     const min = `(${(await clock.now()) - SILENCE_MS}`;
-    const [found] = await store.reads([{ members: key, min, max: "+inf" }], z.array(z.string()));
-    return found ?? [];
+    return store.read({ members: key, min, max: "+inf" }, z.array(z.string()));
   }
 
   return {

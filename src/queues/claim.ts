@@ -108,7 +108,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       return delivery ? [{ id: String(lease), expires_at: Number(leases[place + 1]), delivery }] : [];
     });
     const records = { texts: deliveries.map(({ delivery }) => at.record(delivery.task.id)) };
-    const [texts = []] = await store.reads([records], z.array(z.nullable(z.string())));
+    const texts = await store.read(records, z.array(z.nullable(z.string())));
     const handed: Handed[] = [];
     for (const [place, { id, expires_at, delivery }] of deliveries.entries()) {
       const { task, ttl_ms, claimed_at, deadline_at } = delivery;

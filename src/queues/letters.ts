@@ -26,7 +26,7 @@ export function makeLetters(
       const members = await store.run(scripts.listTasks, { keys: at, args });
       const page = members.slice(0, limit).flatMap((member) => parseDead(member) ?? []);
       const notes = { texts: page.map(({ task }) => at.failure(task.id)) };
-      const [texts = []] = page.length > 0 ? await store.reads([notes], z.array(z.nullable(z.string()))) : [];
+      const texts = page.length > 0 ? await store.read(notes, z.array(z.nullable(z.string()))) : [];
       const last = page.at(-1);
       return {
         tasks: page.map(({ task, died_at, reason }, place) => ({

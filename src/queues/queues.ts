@@ -114,9 +114,9 @@ export function makeQueues(ground: QueuesGround) {
 
     /** Sweeps some registered queues in turn; the cron of the Worker. */
     async sweepAll(): Promise<void> {
-      const configured = await configs.several(await registry.turn(CRON_STEPS));
-      const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, configured.size)));
-      for (const [queue, config] of configured) await sweepSteps(queue, config, steps).catch(() => undefined);
+      const { rows } = await configs.several(await registry.turn(CRON_STEPS));
+      const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, rows.length)));
+      for (const { queue, config } of rows) await sweepSteps(queue, config, steps).catch(() => undefined);
     },
   };
 }

@@ -11,7 +11,7 @@ let operations: Described[];
 beforeAll(async () => {
   operations = await operationsOf(new World());
   // A store that does not know a script yet is asked twice, which would hide what happens to the answer.
-  await callAll("none");
+  await callAll("none", undefined, 20_000);
 });
 
 /** Faults after which our own promise of the reply's shape is broken; the others mean that the store is away. */
@@ -23,8 +23,8 @@ const SECRETS = ["redis.call", "KEYS[", "evalsha", "EVAL", "secret-pod", "secret
 const TIMEOUT_MS = 800;
 
 /** Every call through a store that misbehaves, all at once; `suffix` lets the other keys work. */
-async function callAll(fault: Fault, suffix?: FaultyKey) {
-  const world = new World({ timeoutMs: TIMEOUT_MS });
+async function callAll(fault: Fault, suffix?: FaultyKey, timeoutMs = TIMEOUT_MS) {
+  const world = new World({ timeoutMs });
   const taskLease = await furnish(world);
   const { isolate, lane } = world.faulty(fault, suffix);
   const calls = operations.map(async (operation): Promise<[Described, Heard]> => {

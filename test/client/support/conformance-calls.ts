@@ -73,6 +73,7 @@ const filters: Calls<Filter> = {
 const clients: Calls<Client> = {
   fleets: (client, _, options) => client.fleets(options),
   queues: (client, args, options) => client.queues(given(args), options),
+  limits: (client, _, options) => client.limits(options),
   take_all: (client, args, options) => client.take(given(args), options),
 };
 
