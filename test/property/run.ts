@@ -6,6 +6,7 @@ import type { Beat, Operation, Through } from "./operations.ts";
 
 const KEPT_MS = 5_000;
 const DENIED_MS = 200;
+const HEARD_MS = 10_000;
 
 /** One isolate as the model sees it: the rules it remembers, and what it may answer from memory. */
 interface Side {
@@ -14,6 +15,8 @@ interface Side {
   rules: Rules;
   rulesUntil: number;
   denials: Map<string, number>;
+  /** Until when a request that was denied here may hear so from memory; 0 once it may hold a lease. */
+  heard: Map<string, number>;
 }
 
 /** A fleet of the real coordinator beside its model; `step` does one operation on both and compares all that shows. */
@@ -32,6 +35,7 @@ export class Run {
       rules: DEFAULT_RULES,
       rulesUntil: 0,
       denials: new Map(),
+      heard: new Map(),
     });
     this.#sides = {
       0: side(this.#world),
@@ -159,9 +163,13 @@ export class Run {
       ...(request && { request_id: request }),
       ...(ttl_ms && { ttl_ms }),
     };
+    const mayRemember = this.#mayRemember(side, call);
     const heard = await side.fleet.acquire(body);
     if (rules.paused && request === undefined) return expect(heard.body.reason).toBe("paused");
     if (this.#neverRan(through, heard)) return;
+    const key = JSON.stringify(call);
+    if (side.loses || heard.body.granted || heard.status === 409) side.heard.set(key, 0);
+    else if (side.heard.get(key) !== 0) side.heard.set(key, this.#model.now + HEARD_MS);
     if (side.loses) {
       this.#lost += 1;
       if (verdict.is === "granted" && !verdict.lease) this.#model.grant(call, `?${this.#lost}`, rules);
@@ -174,7 +182,6 @@ export class Run {
     else if (heard.body.reason === "paused") expect(rules.paused).toBe(true);
     else {
       expect(heard.body).toMatchObject({ granted: false, reason: "at_capacity" });
-      const mayRemember = this.#mayRemember(side, call);
       const isTrue = verdict.is === "at_capacity" || verdict.is === "ended or new";
       expect(
         isTrue || mayRemember,
@@ -201,8 +208,9 @@ export class Run {
   }
 
   #mayRemember(side: Side, call: AcquireCall): boolean {
-    // A request with a name is asked of the store: it may hold a lease whose answer was lost.
-    return call.request === undefined && this.#model.now < (side.denials.get(call.class) ?? 0);
+    const now = this.#model.now;
+    const isHeard = call.request === undefined || now < (side.heard.get(JSON.stringify(call)) ?? 0);
+    return isHeard && now < (side.denials.get(call.class) ?? 0);
   }
 
   async #release(operation: Operation & { kind: "release" }): Promise<void> {
