@@ -41,13 +41,19 @@ class Broker:
             if self._answers(port):
                 self.port = port
                 return
-            self._end()  # somebody else took the port in between
+            self.halt()  # somebody else took the port in between
         raise RuntimeError("the broker's Redis did not start")
 
     def stop(self) -> None:
         """Ends it and removes its data."""
-        self._end()
+        self.halt()
         shutil.rmtree(self._data, ignore_errors=True)
+
+    def halt(self) -> None:
+        """Ends it; `start()` goes on with its data."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(30)
 
     def _answers(self, port: int) -> bool:
         ends = time.monotonic() + _START_S
@@ -62,11 +68,6 @@ class Broker:
                 pass
             time.sleep(0.02)
         return False
-
-    def _end(self) -> None:
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait(30)
 
 
 def _free_port() -> int:
