@@ -1,13 +1,12 @@
-"""A Celery worker of a test's: celery_app.py ARGUMENTS-OF-celery-worker. Its settings stand in the environment."""
+"""An app of Celery's whose workers tests start; its settings stand in the environment."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
 from celery import Celery, signals
 from lines import say
@@ -29,37 +28,48 @@ app.conf.update(json.loads(os.environ.get("SETTINGS", "{}")))
 install(app, os.environ["FLEET"], on_unavailable="closed" if os.environ.get("CLOSED") else "open")
 
 
-def work(name: str, seconds: float, retries: int = 0) -> None:
-    """Takes so many seconds unless its slot is lost."""
+def work(name: str, is_over: Callable[[], bool], retries: int = 0) -> None:
+    """Runs until it is over or its slot is lost."""
     lease = current_lease()
     lease.on_lost(lambda lost: say("told", name, lost.reason))
-    say("start", name, retries, os.getpid(), "degraded" if lease.degraded else "held")
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends and not lease.lost.is_set():
+    say("start", name, retries, os.getpid(), "degraded" if lease.degraded else "held", time.time())
+    while not (is_over() or lease.lost.is_set()):
         time.sleep(0.02)
-    say("lost" if lease.lost.is_set() else "done", name, lease.reason)
+    say("lost" if lease.lost.is_set() else "done", name, lease.reason, time.time())
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    ends = time.monotonic() + seconds
+    return lambda: time.monotonic() >= ends
 
 
 @app.task(bind=True, fleetgate=True, autoretry_for=(Exception,))
 def frame(self: Any, name: str, seconds: float = 0.0) -> str:
-    work(name, seconds, self.request.retries)
+    work(name, after(seconds), self.request.retries)
     return os.environ["POD_NAME"]
+
+
+@app.task(fleetgate=True)
+def until_told(name: str) -> str:
+    """Runs until the test sets the key of its name."""
+    work(name, lambda: bool(app.backend.client.exists(f"end:{name}")))
+    return name
 
 
 @app.task(fleetgate="high")
 def urgent(name: str, seconds: float = 0.0) -> None:
-    work(name, seconds)
+    work(name, after(seconds))
 
 
 @app.task(fleetgate=True)
 def broken(name: str) -> None:
-    work(name, 0.2)
+    work(name, after(0.2))
     raise RuntimeError("broken")
 
 
 @app.task(bind=True, fleetgate=True)
 def again(self: Any, name: str) -> None:
-    work(name, 0, self.request.retries)
+    work(name, after(0), self.request.retries)
     if self.request.retries == 0:
         raise self.retry(countdown=0.5)
 
@@ -72,7 +82,3 @@ def plain(name: str) -> None:
 @signals.worker_ready.connect
 def ready(**_: Any) -> None:
     say("ready")
-
-
-if __name__ == "__main__":
-    app.worker_main(["worker", "--without-gossip", "--without-mingle", "--without-heartbeat", *sys.argv[1:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, Callable
 
@@ -12,7 +13,9 @@ from celery.result import AsyncResult
 from fleetgate import Fleet
 
 from .broker import Broker
-from .program import Program
+from .program import HERE, SOURCE, Program
+
+_QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
 
 
 class Farm:
@@ -27,13 +30,20 @@ class Farm:
 
     def worker(self, pod: str, *arguments: str, pool: str = "solo", **environment: str) -> Program:
         """Starts one; it says `ready` once it consumes."""
-        given = {"BROKER": self.broker.url, "FLEET": self.fleet.name, "POD_NAME": pod, **environment}
+        given = {
+            "BROKER": self.broker.url,
+            "FLEET": self.fleet.name,
+            "POD_NAME": pod,
+            "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE / 'programs'}",
+            **environment,
+        }
         name = f"{pod}@{given.get('FLEETGATE_CLUSTER', 'here')}"
-        return self._program("celery_app", "-P", pool, "-c", "1", "-n", name, *arguments, **given)
+        line = ("-m", "celery", "-A", "celery_app", "worker", *_QUIET, "-P", pool, "-c", "1", "-n", name)
+        return self._program(*line, *arguments, **given)
 
     def send(self, task: str, *given: Any, **options: Any) -> AsyncResult[Any]:
-        """Sends render.<task>(*given)."""
-        return self.app.send_task(f"render.{task}", given, **options)
+        """Sends that task of the app's."""
+        return self.app.send_task(f"celery_app.{task}", given, **options)
 
     @property
     def queued(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from celery import bootsteps
 from celery.signals import worker_shutting_down
 
+from ..errors import ProblemError
 from .checks import advice, unsupported
 from .setup import Setup, marked_tasks
 from .worker import GatedWorker
@@ -40,7 +41,11 @@ class WorkerStep(bootsteps.StartStopStep):  # type: ignore[misc]
         tasks = marked_tasks(worker.app)
         for line in advice(worker, tasks):
             _log.warning(line)
-        self._gated = worker.fleetgate = GatedWorker(worker, setup, tasks)
+        try:
+            self._gated = worker.fleetgate = GatedWorker(worker, setup, tasks)
+        except (ProblemError, ValueError) as error:
+            _log.critical("cannot join the fleet: %s", error)
+            raise SystemExit(_EX_CONFIG) from None
         worker_shutting_down.connect(self._hear, weak=True)
 
     def close(self, worker: Any) -> None:
