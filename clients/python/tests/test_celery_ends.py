@@ -27,6 +27,16 @@ def test_a_failed_task(farm: Farm) -> None:
     until(lambda: settled(farm), "the slot and the message are gone", TTL / 2)
 
 
+def test_a_task_that_ends_its_thread(farm: Farm) -> None:
+    worker = farm.worker("w-0", pool="threads")
+    result = farm.send("quits", "a")
+    worker.says("start a")
+    with pytest.raises(RuntimeError, match="ended its thread"):
+        result.get(10)
+    until(lambda: settled(farm), "the slot and the message are gone", TTL / 2)
+    assert farm.send("frame", "b").get(10) == "w-0"
+
+
 def test_a_retried_task_holds_no_slot_until_its_time_has_come(farm: Farm) -> None:
     worker = farm.worker("w-0", pool="threads")
     result = farm.send("again", "a")

@@ -51,3 +51,15 @@ def test_a_full_fleet_leaves_the_messages_in_their_queue_and_uses_no_retry(farm:
     starts = [line.split()[1:3] for line in worker.lines if line.startswith("start")]
     assert starts == [["0", "0"], ["1", "0"], ["2", "0"], ["high", "0"]]
     until(lambda: farm.busy == 0, "the slots are free", TTL / 2)
+
+
+def test_other_queues_go_on_while_one_waits(farm: Farm) -> None:
+    worker = farm.worker("w-0", "-Q", "celery,other")
+    worker.says("ready")
+    with farm.fleet.join("eu", "other", keeper="thread") as other, other.slot():
+        waits = farm.send("frame", "a")
+        for number in range(3):
+            farm.send("plain", str(number), queue="other")
+            worker.says(f"plain {number}")
+        assert (farm.queued, farm.unacked) == (1, 0)
+    assert waits.get(10) == "w-0"

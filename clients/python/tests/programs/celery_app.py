@@ -79,6 +79,12 @@ def plain(name: str) -> None:
     say("plain", name)
 
 
+@app.task(fleetgate=True)
+def quits(name: str) -> None:
+    work(name, after(0))
+    raise SystemExit(3)
+
+
 @signals.worker_ready.connect
 def ready(**_: Any) -> None:
     say("ready")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import threading
 from typing import Any
 
 from celery import current_app
@@ -72,6 +73,11 @@ def guard(task: Any) -> None:
         except Exception:
             _give_up_if_lost(lease)
             raise
+        except (SystemExit, KeyboardInterrupt) as error:
+            if threading.current_thread() is threading.main_thread():
+                raise
+            # Celery's threads pool does not hear of a thread's exit: the task would never end, nor its slot.
+            raise RuntimeError(f"the task ended its thread: {error!r}") from error
         finally:
             lease.end()
         _give_up_if_lost(lease)

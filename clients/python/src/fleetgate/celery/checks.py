@@ -43,7 +43,7 @@ def advice(worker: Any, tasks: list[Any]) -> Iterator[str]:
         )
     yield from _of_limits(worker, tasks)
     yield from _of_broker(worker, tasks)
-    if os.environ.get("REMAP_SIGTERM") == "SIGQUIT" and not conf.worker_soft_shutdown_timeout:
+    if os.environ.get("REMAP_SIGTERM") == "SIGQUIT" and not getattr(conf, "worker_soft_shutdown_timeout", 0):
         yield (
             "REMAP_SIGTERM=SIGQUIT without worker_soft_shutdown_timeout: SIGTERM cuts tasks off at once; set it to "
             "the seconds they may take, less than the pod's terminationGracePeriodSeconds"

@@ -35,6 +35,7 @@ class Running:
             request.begin(slot)
             start(request)
         except BaseException:
+            request.reject(requeue=True)
             self._end(slot)
             raise
 

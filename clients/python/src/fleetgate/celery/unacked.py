@@ -61,7 +61,6 @@ class Unacked:
         self._store: UnackedStore | None = None
         self._own: dict[str, OwnMessage] = {}
         self._unsettled: deque[tuple[str, Settle]] = deque()
-        self._settling = threading.Lock()
         self._period = _PERIOD_S
         self._longest = redeliver_after or _SHARE * _UNTOLD_TTL_S
         self._overdue_from = 0.0
@@ -102,16 +101,16 @@ class Unacked:
         self._settle()
 
     def _settle(self) -> None:
-        with self._settling:
-            while self._unsettled:
-                member, how = self._unsettled[0]
-                try:
-                    assert self._store is not None
-                    how(self._store, member)
-                except Exception as error:
-                    self._tell(error)
-                    return
-                self._unsettled.popleft()
+        while self._unsettled:
+            # Taken out first: a signal handler may come to here while this thread is.
+            member, how = self._unsettled.popleft()
+            try:
+                assert self._store is not None
+                how(self._store, member)
+            except Exception as error:
+                self._unsettled.appendleft((member, how))
+                self._tell(error)
+                return
 
     def _keep_from_restoring(self, qos: Any) -> None:
         # A channel that closes puts back all it has delivered; what runs on must not start a second time.
