@@ -92,14 +92,14 @@ def test_eight_of_ten_run_and_never_nine_whoever_dies_or_leaves(farm: Farm) -> N
     until(lambda: farm.live == 5, "five count")
     assert (watch.starts, farm.busy) == (8, 6)
     for worker in running:
-        farm.redis.set(f"end:{said(worker, 'start')[0][0]}", 1)
+        farm.let_end(said(worker, "start")[0][0])
     until(lambda: watch.starts == 12, "four more begin")
     time.sleep(TTL)
     assert (watch.starts, len(watch.running()), farm.busy) == (12, 4, 4)
     assert [worker.ends() for worker in leaving] == [0, 0, 0]
 
     for name in TASKS:
-        farm.redis.set(f"end:{name}", 1)
+        farm.let_end(name)
     assert {name: result.get(30) for name, result in results.items()} == dict(zip(TASKS, TASKS))
     until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left")
     assert watch.most_at_once() == 8

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
+from pathlib import Path
 from typing import Any, Callable
 
 import redis
 from celery import Celery
-from celery.result import AsyncResult
+from celery.states import READY_STATES
 
 from fleetgate import Fleet
 
 from .broker import Broker
 from .program import HERE, SOURCE, Program
+from .until import until
 
 _QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+class Sent:
+    """A task that was sent. It looks for its result, rather than wait for word as Celery's own does.
+
+    Celery's goes on trying to reach its Redis for 20 s when that ends first, as it does in tests.
+    """
+
+    def __init__(self, app: Celery, task_id: str) -> None:
+        self._app = app
+        self.id = task_id
+
+    @property
+    def state(self) -> str:
+        """As Celery names it: PENDING until a result is written."""
+        return str(self._app.backend.get_task_meta(self.id)["status"])
+
+    def get(self, seconds: float = 15.0) -> Any:
+        """Its result, or raises what it failed with."""
+        until(lambda: self.state in READY_STATES, f"{self.id} has a result", seconds)
+        meta = self._app.backend.get_task_meta(self.id)
+        if isinstance(meta["result"], BaseException):
+            raise meta["result"]
+        return meta["result"]
 
 
 class Farm:
@@ -27,6 +54,7 @@ class Farm:
         self.app = Celery("sender", broker=broker.url, backend=broker.url)
         self.redis = redis.Redis.from_url(broker.url, decode_responses=True)
         self._program = program
+        self._ends = tempfile.TemporaryDirectory(prefix="fleetgate-ends-")
 
     def worker(self, pod: str, *arguments: str, pool: str = "solo", **environment: str) -> Program:
         """Starts one; it says `ready` once it consumes."""
@@ -34,6 +62,7 @@ class Farm:
             "BROKER": self.broker.url,
             "FLEET": self.fleet.name,
             "POD_NAME": pod,
+            "ENDS": self._ends.name,
             "PYTHONPATH": f"{SOURCE}{os.pathsep}{HERE / 'programs'}",
             **environment,
         }
@@ -41,9 +70,13 @@ class Farm:
         line = ("-m", "celery", "-A", "celery_app", "worker", *_QUIET, "-P", pool, "-c", "1", "-n", name)
         return self._program(*line, *arguments, **given)
 
-    def send(self, task: str, *given: Any, **options: Any) -> AsyncResult[Any]:
+    def send(self, task: str, *given: Any, **options: Any) -> Sent:
         """Sends that task of the app's."""
-        return self.app.send_task(f"celery_app.{task}", given, **options)
+        return Sent(self.app, self.app.send_task(f"celery_app.{task}", given, **options).id)
+
+    def let_end(self, name: str) -> None:
+        """Ends the task until_told(name)."""
+        Path(self._ends.name, name).touch()
 
     @property
     def queued(self) -> int:
@@ -69,6 +102,7 @@ class Farm:
         """Closes its connections."""
         self.app.close()
         self.redis.close()
+        self._ends.cleanup()
 
 
 def advice_of(worker: Program) -> list[str]:
