@@ -16,6 +16,7 @@ import type {
 } from "../fleets/schema.ts";
 import { has, query, type Send, segment } from "./call.ts";
 import { newRequestId } from "./ids.ts";
+import { fleetOperateCalls } from "./operate-calls.ts";
 import type { CallOptions } from "./options.ts";
 
 export type { AcquireAnswer };
@@ -32,10 +33,12 @@ export interface PodsCall {
 /** The calls of one fleet, each in the wire's own shapes. All may throw ProblemError and UnavailableError. */
 export type FleetCalls = ReturnType<typeof fleetCalls>;
 
-/** Binds the calls of section Fleets of the wire contract to one fleet. */
+/** Binds the calls of sections Fleets and Operate of the wire contract to one fleet. */
 export function fleetCalls(send: Send, fleet: string) {
   const base = `/v1/fleets/${segment(fleet)}`;
   return {
+    ...fleetOperateCalls(send, fleet),
+
     /** Counts one pod as live and renews its leases. */
     heartbeat: (body: HeartbeatCall, options?: CallOptions) =>
       send<HeartbeatAnswer>({ method: "POST", path: `${base}/heartbeat`, body, accepts: isBeat }, options),
@@ -87,6 +90,10 @@ export function fleetCalls(send: Send, fleet: string) {
     /** Asks pods to drain, or no longer to; they hear it with their next heartbeat. */
     drain: (body: DrainCall, options?: CallOptions) =>
       send<DrainAnswer>({ method: "POST", path: `${base}/drain`, body, accepts: isDrain }, options),
+
+    /** Who is asked to drain. */
+    draining: (options?: CallOptions) =>
+      send<DrainAnswer>({ method: "GET", path: `${base}/drain`, accepts: isDrain }, options),
   };
 }
 

@@ -41,6 +41,16 @@ export type {
   TakesCall,
 } from "../limits/schema.ts";
 export type {
+  FleetHistory,
+  FleetScale,
+  HistoryCall,
+  IdleAnswer,
+  IdleCall,
+  QueueHistory,
+  QueueScale,
+  ScaleCall,
+} from "../operate/schema.ts";
+export type {
   BatchAnswer,
   CancelAnswer,
   ClaimCall,
@@ -53,13 +63,16 @@ export type {
   QueueAnswer,
   QueueCall,
   QueueConfig,
+  QueuesAnswer,
   RedriveAnswer,
   TaskCall,
 } from "../queues/schema.ts";
 // biome-ignore lint/performance/noBarrelFile: the one entry of the package; errors are tested with instanceof
 export * from "./errors.ts";
+export type { EventsOptions } from "./events.ts";
 export type { Filter } from "./filters.ts";
 export type { PodsCall, PolicyAnswer } from "./fleet-calls.ts";
+export type { FleetEvent } from "./fleet-event.ts";
 export type { Fleet } from "./fleets.ts";
 export type {
   AcquireOptions,

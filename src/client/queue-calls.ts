@@ -19,6 +19,7 @@ import type {
 } from "../queues/schema.ts";
 import { has, query, type Send, segment } from "./call.ts";
 import { newRequestId, newTaskId } from "./ids.ts";
+import { queueOperateCalls } from "./operate-calls.ts";
 import type { CallOptions } from "./options.ts";
 import { withPayloadTexts, withResultText } from "./texts.ts";
 
@@ -51,10 +52,12 @@ export interface PurgeCall {
 /** The calls of one queue, each in the wire's own shapes. All may throw ProblemError and UnavailableError. */
 export type QueueCalls = ReturnType<typeof queueCalls>;
 
-/** Binds the calls of section Queues of the wire contract to one queue. */
+/** Binds the calls of sections Queues and Operate of the wire contract to one queue. */
 export function queueCalls(send: Send, queue: string) {
   const base = `/v1/queues/${segment(queue)}`;
   return {
+    ...queueOperateCalls(send, queue),
+
     /** Makes the queue, or changes what it is; what is missing takes its default. */
     configure: (body: QueueCall, options?: CallOptions) =>
       send<QueueConfig>({ method: "PUT", path: base, body, accepts: isConfig }, options),

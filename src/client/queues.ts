@@ -1,5 +1,5 @@
-import type { DeadAnswer } from "../queues/schema.ts";
-import type { Send } from "./call.ts";
+import type { DeadAnswer, QueuesAnswer } from "../queues/schema.ts";
+import { has, query, type Send } from "./call.ts";
 import type { CallOptions, Settings } from "./options.ts";
 import { type DeadCall, type QueueCalls, queueCalls } from "./queue-calls.ts";
 import type { Handler, Worker, WorkOptions } from "./worker/types.ts";
@@ -21,6 +21,8 @@ export interface Queue extends QueueCalls {
 export interface QueuesRoom {
   /** The calls of one queue; sends nothing by itself. */
   queue(name: string): Queue;
+  /** Every queue the key may see, or those of one fleet, with counts and configuration; 200 at most. */
+  queues(call?: { fleet?: string }, options?: CallOptions): Promise<QueuesAnswer>;
 }
 
 /** Makes the queues' part of the client. */
@@ -35,6 +37,15 @@ export function queuesRoom(send: Send, settings: Settings): QueuesRoom {
         work: (handler, options) => work({ send, settings, calls }, handler as Handler<unknown>, options),
       };
     },
+    queues: (call = {}, options) =>
+      send<QueuesAnswer>(
+        {
+          method: "GET",
+          path: `/v1/queues${query({ ...call })}`,
+          accepts: (answer) => has(answer, { queues: "array" }),
+        },
+        options,
+      ),
   };
 }
 

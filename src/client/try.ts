@@ -21,17 +21,24 @@ export async function tryOnce(
     return judge(call, response.status, response.headers, text);
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    return { kind: "failed", detail: describe(error).replaceAll(settings.key, "[key]") };
+    return { kind: "failed", detail: describe(error, settings.key) };
   } finally {
     clearTimeout(timer);
     ends.unlink();
   }
 }
 
-async function request(settings: Settings, call: Call, signal: AbortSignal): Promise<Response> {
+/** Sends a request; resolves with the first of its answer. `more` are headers beside those of every call. */
+export async function request(
+  settings: Settings,
+  call: Pick<Call, "method" | "path" | "body">,
+  signal: AbortSignal,
+  more: Record<string, string> = {},
+): Promise<Response> {
   const headers: Record<string, string> = {
     authorization: `Bearer ${settings.key}`,
     accept: "application/json",
+    ...more,
   };
   // "manual": a redirect would turn a POST into a GET, and could take the key elsewhere.
   const init: RequestInit = { method: call.method, headers, signal, redirect: "manual" };
@@ -43,10 +50,10 @@ async function request(settings: Settings, call: Call, signal: AbortSignal): Pro
   return settings.fetch === undefined ? fetch(url, init) : settings.fetch(url, init);
 }
 
-/** The words of an error and of its cause. The error itself is not kept, since it may hold the request's headers. */
-function describe(error: unknown): string {
+/** The words of an error and of its cause, without the key. The error itself is not kept: it may hold headers. */
+export function describe(error: unknown, key: string): string {
   if (!(error instanceof Error)) return "the request failed";
   const cause = error.cause as { code?: unknown; message?: unknown } | undefined;
   const more = cause?.code ?? cause?.message;
-  return more === undefined ? error.message : `${error.message}: ${more}`;
+  return (more === undefined ? error.message : `${error.message}: ${more}`).replaceAll(key, "[key]");
 }

@@ -59,3 +59,6 @@ export type FleetScale = z.output<typeof fleetScale>;
 export type QueueScale = z.output<typeof queueScale>;
 export type IdleAnswer = z.output<typeof idleAnswer>;
 export type QueueHistory = z.output<typeof queueHistory>;
+export type ScaleCall = Partial<z.output<typeof scaleQuery>>;
+export type IdleCall = Partial<z.output<typeof idleQuery>>;
+export type HistoryCall = Partial<z.output<typeof spanQuery>>;

@@ -138,6 +138,12 @@ describe("the packed client", { timeout: 120_000 }, () => {
         },
         { cluster: "eu", pod: "w-0", concurrency: 2, graceMs: 1_000 },
       );
+      for await (const event of client.fleet("render").events()) {
+        // @ts-expect-error only a replaced pod has an instance before
+        if (event.event === "joined") event.before;
+        if (event.event === "policy") take(event.policy.ttl_ms);
+      }
+      function take(_: number) {}
       export type Both = [ClaimedTask["lease"]["id"], QueueAnswer["config"]["fleet"]];
       export async function once() {
         await using pod = await client.fleet("render").join({ cluster: "eu", pod: "w-1" });

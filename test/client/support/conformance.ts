@@ -59,6 +59,7 @@ export function resultOf({ expect }: Case): unknown {
 /** Makes the call that a case names. */
 export async function perform(client: Client, { call, args }: Case): Promise<unknown> {
   if (call === "fleets") return client.fleets();
+  if (call === "queues") return client.queues(args.query);
   if (args.queue !== undefined) return performOnQueue(client, call, args);
   const fleet = client.fleet(args.fleet ?? "");
   const options = args.options && { deadlineMs: args.options.deadline_ms };
@@ -75,6 +76,10 @@ export async function perform(client: Client, { call, args }: Case): Promise<unk
   if (call === "release") return fleet.release(given, options);
   if (call === "leave") return fleet.leave(given, options);
   if (call === "drain") return fleet.drain(given, options);
+  if (call === "draining") return fleet.draining(options);
+  if (call === "scale") return fleet.scale(given, options);
+  if (call === "idle") return fleet.idle(given, options);
+  if (call === "history") return fleet.history(given, options);
   throw new Error(`the file names a call this client does not know: ${call}`);
 }
 
@@ -96,6 +101,8 @@ async function performOnQueue(client: Client, call: string, args: Case["args"]):
   if (call === "dead_pages") return every(queue.deadPages(given, options));
   if (call === "redrive") return queue.redrive(given, options);
   if (call === "purge") return queue.purge(given, options);
+  if (call === "scale") return queue.scale(given, options);
+  if (call === "history") return queue.history(given, options);
   throw new Error(`the file names a call this client does not know: ${call}`);
 }
 

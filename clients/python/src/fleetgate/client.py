@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .call import Call, CallOptions, holds
+from .call import Call, CallOptions, holds, query
 from .calls.filters import FilterCalls
 from .calls.limits import LimitCalls, take_all
 from .connection import HttpTransport
@@ -17,6 +17,7 @@ from .settings import make_settings
 from .transport import Transport
 from .wire.fleets import FleetsAnswer
 from .wire.limits import Take, TakesAnswer
+from .wire.queues import QueuesAnswer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -75,6 +76,11 @@ class Client:
     def fleets(self, **options: Unpack[CallOptions]) -> FleetsAnswer:
         """Every fleet the key may see, with its counts."""
         call = Call[FleetsAnswer]("GET", "/v1/fleets", holds(fleets=list))
+        return self._send(call, **options)
+
+    def queues(self, *, fleet: str | None = None, **options: Unpack[CallOptions]) -> QueuesAnswer:
+        """Every queue the key may see, or those of one fleet, with counts and configuration; 200 at most."""
+        call = Call[QueuesAnswer]("GET", f"/v1/queues{query(fleet=fleet)}", holds(queues=list))
         return self._send(call, **options)
 
     def take(

@@ -8,6 +8,8 @@ import select
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
+from typing import Callable, Union
 from urllib.parse import urlsplit
 
 from .clock import now
@@ -17,6 +19,11 @@ from .transport import Request, Response, TransportError
 _CHUNK = 65_536
 # A coordinator's answer is far smaller; more than this is something else.
 _LARGEST_BYTES = 64 * 1024 * 1024
+# A stream says something every 15 to 20 s: one that is silent for longer is dead.
+_SILENCE_S = 30.0
+
+# The parts of a stream of events as they come, or the whole of another answer.
+Opened = Union[Iterator[bytes], Response]
 
 
 class HttpTransport:
@@ -50,6 +57,32 @@ class HttpTransport:
             if isinstance(error, (http.client.HTTPException, ValueError)):
                 raise TransportError(f"{type(error).__name__}: {error}") from None
             raise
+
+    @contextlib.contextmanager
+    def stream(self, request: Request) -> Iterator[Opened]:
+        """Opens a stream of events on a connection of its own; its timeout is that of the first answer.
+
+        What is raised, inside too, is a TransportError, an OSError or an HTTPException.
+        """
+        parts = urlsplit(request.url)
+        connection = _Held(f"{parts.scheme}://{parts.netloc}", self._context).connection
+        connection.timeout = request.timeout
+        with contextlib.closing(connection), contextlib.ExitStack() as stack:
+            connection.connect()
+            # A server that closes takes the connection's socket away, and this one must still be ended.
+            sock = connection.sock
+            if request.cut is not None:
+                stack.enter_context(request.cut.bound(lambda: _shut(sock)))
+            connection.request(request.method, parts.path, headers=dict(request.headers))
+            response = connection.getresponse()
+            stack.callback(response.close)
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            if response.status == 200 and headers.get("content-type", "").startswith("text/event-stream"):
+                sock.settimeout(_SILENCE_S)
+                yield _parts(response, lambda: None)
+            else:
+                body = _read(connection, response, now() + request.timeout)
+                yield Response(response.status, headers, body)
 
     def _held(self, origin: str) -> _Held:
         held: _Held | None = getattr(self._local, "held", None)
@@ -93,23 +126,31 @@ def _exchange(
 def _read(
     connection: http.client.HTTPConnection, response: http.client.HTTPResponse, deadline: float
 ) -> bytes:
-    # Some versions of read1() neither count the length down nor notice the end of the body.
-    length = response.length
     parts: list[bytes] = []
     size = 0
-    while length is None or size < length:
-        _bound(connection, deadline)
-        part = response.read1(_CHUNK)
-        if not part:
-            break
+    for part in _parts(response, lambda: _bound(connection, deadline)):
         parts.append(part)
         size += len(part)
         if size > _LARGEST_BYTES:
             raise TransportError("the answer is too large to be the coordinator's")
-    if length is not None and size < length:
-        raise http.client.IncompleteRead(b"", length - size)
     response.close()
     return b"".join(parts)
+
+
+def _parts(response: http.client.HTTPResponse, before_each: Callable[[], None]) -> Iterator[bytes]:
+    """A body as it comes; raises IncompleteRead when less comes than was said."""
+    # Some versions of read1() neither count the length down nor notice the end of the body.
+    length = response.length
+    size = 0
+    while length is None or size < length:
+        before_each()
+        part = response.read1(_CHUNK)
+        if not part:
+            break
+        size += len(part)
+        yield part
+    if length is not None and size < length:
+        raise http.client.IncompleteRead(b"", length - size)
 
 
 def _bound(connection: http.client.HTTPConnection, deadline: float) -> None:
@@ -119,6 +160,13 @@ def _bound(connection: http.client.HTTPConnection, deadline: float) -> None:
     # The response of a closing server owns the socket alone.
     if connection.sock is not None:
         connection.sock.settimeout(left)
+
+
+def _shut(sock: socket.socket | None) -> None:
+    """Wakes the thread that waits on a socket, with an error."""
+    if sock is not None:
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _words(error: OSError) -> str:
@@ -153,10 +201,7 @@ class _Held:
 
     def interrupt(self) -> None:
         """Wakes the thread that waits on this connection, with an error."""
-        sock = self.connection.sock
-        if sock is not None:
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+        _shut(self.connection.sock)
 
     def __del__(self) -> None:
         self.connection.close()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from typing import Any
 
 from .answer import Answered, Failed, judge
 from .backoff import retry_delay
 from .call import Answer, Call
 from .clock import now
-from .errors import UnavailableError
+from .connection import HttpTransport, Opened
+from .errors import UnavailableError, UnsupportedError
 from .jsontext import encode
 from .settings import Settings
 from .transport import Cut, Request, Transport, TransportError
@@ -56,13 +58,38 @@ class Sender:
     def _once(
         self, call: Call[Any], body: bytes | None, timeout: float, cut: Cut | None
     ) -> Answered | Failed:
-        headers = {"authorization": f"Bearer {self.settings.key}", "accept": "application/json"}
-        if body is not None:
-            headers["content-type"] = "application/json"
-        request = Request(call.method, self.settings.url + call.path, headers, body, timeout, cut)
+        more = {} if body is None else {"content-type": "application/json"}
         try:
-            response = self._transport(request)
+            response = self._transport(self._request(call.method, call.path, body, timeout, cut, more))
         except (TransportError, OSError) as error:
-            detail = str(error).replace(self.settings.key, "[key]")
-            return Failed(detail, sent=getattr(error, "sent", True))
+            return Failed(self.words(error), sent=getattr(error, "sent", True))
         return judge(call, response)
+
+    def must_stream(self) -> HttpTransport:
+        """The transport, if it can read an answer as it comes; raises UnsupportedError."""
+        if not isinstance(self._transport, HttpTransport):
+            raise UnsupportedError("events cannot use the client's own transport")
+        return self._transport
+
+    def stream(self, path: str, last_event_id: str | None, cut: Cut) -> AbstractContextManager[Opened]:
+        """Opens a stream of server-sent events."""
+        more = {"accept": "text/event-stream"}
+        if last_event_id is not None:
+            more["last-event-id"] = last_event_id
+        return self.must_stream().stream(self._request("GET", path, None, self.settings.timeout, cut, more))
+
+    def words(self, error: Exception) -> str:
+        """What an error says, without the key."""
+        return str(error).replace(self.settings.key, "[key]")
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        timeout: float,
+        cut: Cut | None,
+        more: dict[str, str],
+    ) -> Request:
+        headers = {"authorization": f"Bearer {self.settings.key}", "accept": "application/json", **more}
+        return Request(method, self.settings.url + path, headers, body, timeout, cut)

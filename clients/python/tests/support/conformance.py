@@ -45,6 +45,8 @@ def perform(client: Client, case: Case) -> Any:
     given = {
         _keyword(name): value for name, value in {**args.get("query", {}), **args.get("body", {})}.items()
     }
+    if call == "queues":
+        return client.queues(**given, **options)
     if "id" in args:
         given["id"] = args["id"]
     room: Any = client.queue(args["queue"]) if "queue" in args else client.fleet(args["fleet"])

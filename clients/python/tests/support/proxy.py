@@ -35,6 +35,12 @@ class Proxy:
         """From now on everything passes."""
         self._open = True
 
+    @property
+    def passing(self) -> int:
+        """How many sockets are open, two for each connection that passes."""
+        with self._lock:
+            return len(self._sockets)
+
     def close(self) -> None:
         self.shut()
         self._listener.close()

@@ -16,7 +16,9 @@ from ..errors import PodClosedError
 from ..fleet import Fleet
 from ..keeper.lease import Lease, ReleaseOutcome
 from ..keeper.pod import LeaveOutcome, Pod
+from ..transport import Cut
 from ..wire.fleets import PodsAnswer
+from ..wire.operate import FleetEvent
 from .twin import Bridge, Twin, twin
 
 
@@ -134,6 +136,10 @@ class AsyncFleet(Twin):
     get_policy = twin(Fleet.get_policy)
     put_policy = twin(Fleet.put_policy)
     drain = twin(Fleet.drain)
+    draining = twin(Fleet.draining)
+    scale = twin(Fleet.scale)
+    idle = twin(Fleet.idle)
+    history = twin(Fleet.history)
 
     async def pod_pages(
         self, *, cursor: str | None = None, limit: int | None = None
@@ -145,6 +151,21 @@ class AsyncFleet(Twin):
             cursor = page.get("next")
             if cursor is None:
                 return
+
+    async def events(
+        self, *, last_event_id: str | None = None, deadline: float | None = None
+    ) -> AsyncIterator[FleetEvent]:
+        """As `Fleet.events`; cancelling the task that reads, or `aclose()`, hangs up."""
+        cut = Cut()
+        stream = self._sync.events(last_event_id=last_event_id, deadline=deadline, cut=cut)
+        try:
+            while (event := await self._bridge.run(lambda: next(stream, None))) is not None:
+                yield event
+        finally:
+            cut.cut()
+            # One that is under way hears of the cut and ends by itself.
+            with contextlib.suppress(ValueError):
+                stream.close()
 
     async def join(self, *args: Any, **options: Any) -> AsyncPod:
         """Joins as `Fleet.join` does; signals are the event loop's own to handle."""
@@ -167,6 +188,8 @@ class AsyncQueue(Twin):
     dead = twin(QueueCalls.dead)
     redrive = twin(QueueCalls.redrive)
     purge = twin(QueueCalls.purge)
+    scale = twin(QueueCalls.scale)
+    history = twin(QueueCalls.history)
 
 
 class AsyncLimit(Twin):
@@ -197,6 +220,7 @@ class AsyncClient(Twin):
 
     _sync: Client
     fleets = twin(Client.fleets)
+    queues = twin(Client.queues)
     take = twin(Client.take)
 
     def __init__(self, *args: Any, **options: Any) -> None:

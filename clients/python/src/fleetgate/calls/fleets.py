@@ -21,12 +21,13 @@ from ..wire.fleets import (
     ReleaseAnswer,
     StatusAnswer,
 )
+from .operate import FleetOperateCalls
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class FleetCalls:
+class FleetCalls(FleetOperateCalls):
     """Every call of one fleet; each may raise ProblemError and UnavailableError."""
 
     def __init__(self, send: Sender, name: str) -> None:
@@ -178,6 +179,10 @@ class FleetCalls:
             ),
             **options,
         )
+
+    def draining(self, **options: Unpack[CallOptions]) -> DrainAnswer:
+        """Who is asked to drain."""
+        return self._send(Call[DrainAnswer]("GET", f"{self._base}/drain", _is_drain), **options)
 
 
 def _is_beat(answer: dict[str, Any]) -> bool:

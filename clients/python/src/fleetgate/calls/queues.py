@@ -10,12 +10,13 @@ from ..ids import new_request_id
 from ..jsontext import Exact
 from ..sender import Sender
 from ..wire import queues as wire
+from .operate import QueueOperateCalls
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class QueueCalls:
+class QueueCalls(QueueOperateCalls):
     """Every call of one queue; each may raise ProblemError and UnavailableError."""
 
     def __init__(self, send: Sender, name: str) -> None:

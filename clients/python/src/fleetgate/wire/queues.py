@@ -33,6 +33,10 @@ class QueueAnswer(TypedDict):
     config: QueueConfig
 
 
+class QueuesAnswer(TypedDict):
+    queues: list[QueueAnswer]
+
+
 class EnqueueAnswer(TypedDict):
     id: str
     state: TaskState
