@@ -64,3 +64,18 @@ def test_a_task_runs_once_though_the_broker_was_gone_meanwhile(farm: Farm) -> No
     until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left", 2 * TTL)
     assert farm.send("frame", "b").get(15) in ("w-0", "w-1")
     assert sum(line.startswith("start a") for line in first.lines + second.lines) == 1
+
+
+def test_a_task_runs_once_though_its_workers_connections_were_cut(farm: Farm) -> None:
+    workers = [farm.worker(name, pool="prefork") for name in ("w-0", "w-1")]
+    for worker in workers:
+        worker.says("ready")
+    # Of class high, so that a second run would find a slot at once.
+    result = farm.send("urgent", "a", 3 * TTL)
+    until(lambda: farm.busy == 1, "it runs")
+    for kind in ("normal", "pubsub"):
+        farm.redis.client_kill_filter(_type=kind, skipme=True)
+    until(lambda: "Connection to broker lost" in workers[0].errors + workers[1].errors, "Celery notices")
+    result.get(30)
+    until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left", TTL)
+    assert sum(line.startswith("start") for worker in workers for line in worker.lines) == 1
