@@ -43,6 +43,7 @@ def test_a_retried_task_holds_no_slot_until_its_time_has_come(farm: Farm) -> Non
     assert worker.says("start a").split()[0] == "0"
     until(lambda: farm.busy == 0, "the slot is free", TTL / 2)
     assert worker.says("start a").split()[0] == "1"
+    assert worker.says("headers") == "None"
     result.get(10)
     until(lambda: settled(farm), "the slot and the message are gone", TTL / 2)
 

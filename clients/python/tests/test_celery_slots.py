@@ -53,6 +53,22 @@ def test_a_full_fleet_leaves_the_messages_in_their_queue_and_uses_no_retry(farm:
     until(lambda: farm.busy == 0, "the slots are free", TTL / 2)
 
 
+@pytest.mark.parametrize("pool", ["prefork", "threads"])
+def test_a_worker_has_no_more_messages_than_it_runs_tasks(farm: Farm, pool: str) -> None:
+    worker = farm.worker("w-0", "-c", "2", pool=pool, SETTINGS='{"worker_prefetch_multiplier": 4}')
+    worker.says("ready")
+    assert farm.live == 2
+    sent = [farm.send("urgent", str(number), 1.5) for number in range(4)]
+    until(lambda: (farm.busy, farm.unacked, farm.queued) == (2, 2, 2), "two run, two are in the queue")
+    time.sleep(0.5)
+    assert (farm.busy, farm.unacked, farm.queued) == (2, 2, 2)
+    for one in sent:
+        one.get()
+    starts = [line.split()[1] for line in worker.lines if line.startswith("start")]
+    assert set(starts[:2]) == {"0", "1"}
+    until(lambda: (farm.busy, farm.unacked, farm.queued) == (0, 0, 0), "nothing is left", TTL / 2)
+
+
 def test_other_queues_go_on_while_one_waits(farm: Farm) -> None:
     worker = farm.worker("w-0", "-Q", "celery,other")
     worker.says("ready")

@@ -71,6 +71,7 @@ def broken(name: str) -> None:
 @app.task(bind=True, fleetgate=True)
 def again(self: Any, name: str) -> None:
     work(name, after(0), self.request.retries)
+    say("headers", self.request.headers)
     if self.request.retries == 0:
         raise self.retry(countdown=0.5)
 

@@ -9,6 +9,7 @@ from kombu.transport import virtual
 
 from ..gate import Gate
 from .intake import Intake
+from .request import GatedRequest
 from .running import Running
 from .setup import class_of
 
@@ -17,7 +18,7 @@ class Admission:
     """In place of the consumer's `on_task_request`, by which every task goes: at once, after its ETA or its rate."""
 
     def __init__(
-        self, start: Callable[[Any], Any], gates: dict[str, Gate], intake: Intake, running: Running
+        self, start: Callable[[Any], Any], gates: dict[str | None, Gate], intake: Intake, running: Running
     ) -> None:
         self._start = start
         self._gates = gates
@@ -26,12 +27,11 @@ class Admission:
 
     def __call__(self, request: Any) -> None:
         """Starts it, or gives its message back."""
-        cls = class_of(request.task)
         # One that was revoked is Celery's to discard.
-        if cls is None or request.revoked():
+        if not isinstance(request, GatedRequest) or request.revoked():
             self._start(request)
             return
-        gate = self._gates[cls]
+        gate = self._gates[class_of(request.task)]
         self._intake.comes_with(request.message, gate)
         lease = gate.take() if self._intake.has_room() else None
         if lease is None:

@@ -16,7 +16,7 @@ from ..keeper.board import Cell
 from ..keeper.pod import Pod
 from ..keeper.shared import SharedLease, SharedToken
 
-# In a message's request: which lease it runs under.
+# In a request's delivery_info, which no retry carries on: which lease it runs under.
 TOKEN = "fleetgate_lease"
 _SEEN = "fleetgate_seen"
 _pod: Pod | None = None
@@ -47,7 +47,7 @@ def current_lease() -> SharedLease:
 
 def lease_of(request: Any) -> SharedLease | None:
     """The lease that a request runs under, the same each time; None when it has none."""
-    token = request.get(TOKEN)
+    token = (request.get("delivery_info") or {}).get(TOKEN)
     seen: SharedLease | None = request.get(_SEEN)
     if seen is None and token is not None and _pod is not None:
         seen = _pod.shared(token)

@@ -22,10 +22,12 @@ class Intake:
         self._gates: dict[str, set[Gate]] = {}
         self._paused: set[str] = set()
         self._consumer: Any = None
+        self._thread: threading.Thread | None = None
 
     def connected(self, consumer: Any) -> None:
         """Celery consumes every queue again, by this consumer."""
         self._consumer = consumer
+        self._thread = threading.current_thread()
         self._paused.clear()
         self.settle()
 
@@ -40,7 +42,7 @@ class Intake:
 
     def settle(self) -> None:
         """Consumes what can start, and nothing else; in the consumer's own thread."""
-        if threading.current_thread() is not threading.main_thread():
+        if threading.current_thread() is not self._thread:
             self._consumer.call_soon(self.settle)
             return
         consumer = self._consumer.task_consumer

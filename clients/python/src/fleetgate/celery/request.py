@@ -31,7 +31,7 @@ class GatedRequest(Request):  # type: ignore[misc]
     def begin(self, slot: Slot) -> None:
         """It runs from now on, under this slot's lease."""
         self.slot = slot
-        self.request_dict[TOKEN] = list(slot.lease.share())
+        self.delivery_info[TOKEN] = list(slot.lease.share())
 
     def acknowledge(self) -> None:
         """The message is done with, and so is the task."""

@@ -46,7 +46,6 @@ class GatedWorker:
         self._gates = {
             cls: Gate(self._pod, cls=cls, on_free=self._settle_soon, spare=setup.spare)
             for cls in map(class_of, tasks)
-            if cls is not None
         }
         start = self._consumer.on_task_request
         self._consumer.on_task_request = Admission(start, self._gates, self._intake, self._running)
