@@ -82,7 +82,12 @@ class Unacked:
         self._period = min(self._period, lifetime / 3)
         self._longest = max(self._longest, lifetime)
         own = OwnMessage(message, lease, lifetime, self)
-        self._store.renew([(own.member, lifetime)])
+        try:
+            self._store.begin(own.member, lifetime)
+        except Exception:
+            # It may stand there all the same, and must not be taken for this message's next delivery.
+            self._unsettled.append((own.member, UnackedStore.abandon))
+            raise
         self._own[own.member] = own
         return own
 

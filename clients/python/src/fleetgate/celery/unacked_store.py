@@ -15,15 +15,19 @@ _NOW = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
+# KEYS: ours. ARGV: member, lifetime (ms).
+_BEGIN = """
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+"""
 # KEYS: ours, unacked_index. ARGV: Kombu's time (s), then member, delivery tag and lifetime (ms) of each.
-# Reply: those that were put back.
+# Reply: those that were put back. One that is not there has ended meanwhile, and must not come back to life.
 _RENEW = """
 local lost = {}
 for at = 2, #ARGV, 3 do
-  local score = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[at]) or 0)
-  if score < 0 then
+  local score = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[at]))
+  if score and score < 0 then
     table.insert(lost, ARGV[at])
-  else
+  elseif score then
     redis.call('ZADD', KEYS[1], now + ARGV[at + 2], ARGV[at])
     redis.call('ZADD', KEYS[2], 'XX', ARGV[1], ARGV[at + 1])
   end
@@ -43,10 +47,11 @@ if redis.call('HDEL', KEYS[3], ARGV[2]) == 0 then return 0 end
 for at = 4, #KEYS do redis.call('RPUSH', KEYS[at], ARGV[3]) end
 return 1
 """
+# Once: the answer may be lost, and the message another worker's by the time it is said again.
 _END = f"""
-local score = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
-redis.call('ZREM', KEYS[1], ARGV[1])
+local score = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1)
 if score < 0 then return 0 end
+redis.call('ZREM', KEYS[1], ARGV[1])
 {_MOVE}"""
 _PUT_BACK = f"""
 local score = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or -1)
@@ -65,6 +70,14 @@ class UnackedStore:
         self._index = f"{prefix}{channel.unacked_index_key}"
         self._unacked = f"{prefix}{channel.unacked_key}"
         self._prefix = prefix
+
+    def begin(self, member: str, lifetime: float) -> None:
+        """A message's task begins; it is overdue after so many seconds."""
+        self._run(_NOW + _BEGIN, [self._ours], [member, round(lifetime * 1_000)])
+
+    def abandon(self, member: str) -> bool:
+        """Undoes a `begin()` whose answer was lost; the message itself stays as it is."""
+        return bool(self._run("return redis.call('ZREM', KEYS[1], ARGV[1])", [self._ours], [member]))
 
     def renew(self, members: Sequence[tuple[str, float]]) -> list[str]:
         """Moves deadlines on by so many seconds each, and Kombu's own; gives back those that were put back."""
