@@ -23,13 +23,14 @@ class SharedToken(NamedTuple):
 class SharedLease:
     """Follows a lease: the parent's renewals and losses are known here at the next look."""
 
-    def __init__(self, token: SharedToken, cell: Cell) -> None:
+    def __init__(self, token: SharedToken, cell: Cell, refresh: Callable[[], None] = lambda: None) -> None:
         self.id = token.id
         self.cls = token.cls
         # True when the coordinator was out of reach and the parent goes on without a slot.
         self.degraded = token.id is None
         self.lost = LostEvent(self._judge)
         self._cell = cell
+        self._refresh = refresh
         self._reason: str | None = None
         self._over = False
 
@@ -56,6 +57,7 @@ class SharedLease:
     def _judge(self) -> None:
         # What was lost stays lost, though its cell is another lease's by now.
         if self._reason is None and not self._over:
+            self._refresh()
             self._reason = self._cell.reason(now())
             if self._reason is not None:
                 self.lost.set()
