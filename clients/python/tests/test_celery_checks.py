@@ -35,7 +35,7 @@ def test_celerys_defaults_are_told_off_in_one_line_each(farm: Farm) -> None:
     )
     prefetch, early, limits = lines
     assert prefetch.endswith("set worker_prefetch_multiplier=1")
-    assert early.startswith("celery_app.again, celery_app.broken, celery_app.frame and 3 more: ")
+    assert early.startswith("celery_app.again, celery_app.broken, celery_app.frame and 4 more: ")
     assert "task_acks_late=True and task_reject_on_worker_lost=True" in early
     assert "set task_time_limit (and task_soft_time_limit somewhat below it)" in limits
 

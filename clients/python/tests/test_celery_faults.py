@@ -89,3 +89,14 @@ def test_a_lost_slots_task_is_delivered_again_without_a_retry(farm: Farm) -> Non
     assert worker.says("told a") == "told"
     worker.says("start a 0")
     assert result.get(10) == "w-0"
+
+
+@pytest.mark.parametrize("pool", ["threads", "solo"])
+def test_a_task_that_holds_the_interpreter_lock_keeps_slot_and_message(farm: Farm, pool: str) -> None:
+    workers = [farm.worker(name, pool=pool) for name in ("w-0", "w-1")]
+    for worker in workers:
+        worker.says("ready")
+    # Of class high, so that a second run would find a slot at once.
+    farm.send("locked", "a", 2.5 * TTL).get(20)
+    until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left", TTL)
+    assert sum(line.startswith("start") for worker in workers for line in worker.lines) == 1

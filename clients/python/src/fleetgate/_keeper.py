@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from pathlib import Path
 from typing import Any
 
 from .calls.fleets import FleetCalls
@@ -20,21 +18,17 @@ from .keeper.beater import ThreadBeater
 from .keeper.beats import BeaterStart, SendBeat
 from .keeper.held import HeldLease
 from .keeper.messages import Outbox
+from .keeper.parent import die_with, ignore_signals, is_stopped
 from .sender import Sender
 from .settings import Settings
 from .wire.fleets import BeatState, HeartbeatAnswer
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main() -> None:
     """Serves one parent until it says stop or is gone."""
-    # The parent ends us; a signal to the whole group, or Ctrl-C, must reach its work and not its keeper.
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    ignore_signals()
     start: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
-    _die_with(start["parent"])
+    die_with(start["parent"])
     outbox = Outbox(sys.stdout.buffer)
     beater = ThreadBeater(_send_beats(start), BeaterStart(**start["start"]), outbox)
     outbox.put({"type": "ready"})
@@ -66,33 +60,11 @@ def _send_beats(start: dict[str, Any]) -> SendBeat:
     def send(state: BeatState, leases: list[str], timeout: float) -> HeartbeatAnswer:
         if os.getppid() != parent:
             os._exit(0)
-        if _is_stopped(parent):
+        if is_stopped(parent):
             raise UnavailableError(0, "the process is stopped")
         return calls.heartbeat(**body, state=state, leases=leases, repeat=False, timeout=timeout)
 
     return send
-
-
-def _die_with(parent: int) -> None:
-    """The system kills this process when its parent dies; the end of the pipe says it too, where it reaches us."""
-    if sys.platform == "linux":
-        try:
-            import ctypes
-
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        except (ImportError, OSError, AttributeError):
-            pass
-    # It may have died before that took hold.
-    if os.getppid() != parent:
-        os._exit(0)
-
-
-def _is_stopped(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] == "T"
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -74,6 +75,14 @@ def again(self: Any, name: str) -> None:
     say("headers", self.request.headers)
     if self.request.retries == 0:
         raise self.retry(countdown=0.5)
+
+
+@app.task(fleetgate="high")
+def locked(name: str, seconds: float) -> None:
+    """A native call that keeps the interpreter lock."""
+    say("start", name)
+    ctypes.PyDLL(None).usleep(int(seconds * 1_000_000))
+    current_lease().check()
 
 
 @app.task

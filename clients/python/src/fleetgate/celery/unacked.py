@@ -16,6 +16,7 @@ from kombu.transport import virtual
 
 from ..clock import now
 from ..keeper.lease import Lease
+from .renewer import Renewer
 from .unacked_store import UnackedStore, tag_of
 
 _log = logging.getLogger("fleetgate")
@@ -56,8 +57,9 @@ class OwnMessage:
 class Unacked:
     """All of them, of one worker."""
 
-    def __init__(self, redeliver_after: float | None) -> None:
+    def __init__(self, redeliver_after: float | None, renewer: Renewer | None) -> None:
         self._redeliver_after = redeliver_after
+        self._renewer = renewer
         self._store: UnackedStore | None = None
         self._own: dict[str, OwnMessage] = {}
         self._unsettled: deque[tuple[str, Settle]] = deque()
@@ -89,12 +91,15 @@ class Unacked:
             self._unsettled.append((own.member, UnackedStore.abandon))
             raise
         self._own[own.member] = own
+        if self._renewer is not None:
+            self._renewer.hold(own.member, lifetime)
         return own
 
     def end(self, own: OwnMessage, how: Settle) -> None:
         """The task has ended; what cannot be said to Redis now is said later."""
         if self._own.pop(own.member, None) is not None:
             own.forget()
+            self._let_go(own)
             self._unsettled.append((own.member, how))
             self._settle()
 
@@ -104,11 +109,20 @@ class Unacked:
         for own in list(self._own.values()):
             own.give_back()
         self._settle()
+        if self._renewer is not None:
+            self._renewer.stop()
+
+    def _let_go(self, own: OwnMessage) -> None:
+        if self._renewer is not None:
+            self._renewer.drop(own.member)
 
     def _settle(self) -> None:
-        while self._unsettled:
-            # Taken out first: a signal handler may come to here while this thread is.
-            member, how = self._unsettled.popleft()
+        while True:
+            try:
+                # Taken out first: another thread, or a signal handler in this one, may come to here meanwhile.
+                member, how = self._unsettled.popleft()
+            except IndexError:
+                return
             try:
                 assert self._store is not None
                 how(self._store, member)
@@ -143,12 +157,17 @@ class Unacked:
                 self._failing = False
 
     def _renew(self) -> None:
-        held = [own for own in list(self._own.values()) if not own.lease.lost.is_set()]
+        held = []
+        for own in list(self._own.values()):
+            if own.lease.lost.is_set():
+                self._let_go(own)
+            else:
+                held.append(own)
         assert self._store is not None
         for member in self._store.renew([(own.member, own.lifetime) for own in held]) if held else []:
-            own = self._own.get(member)
-            if own is not None:
-                own.lease.lose("told")  # another worker runs it by now, or will
+            lost = self._own.get(member)
+            if lost is not None:
+                lost.lease.lose("told")  # another worker runs it by now, or will
 
     def _put_back_overdue(self) -> None:
         assert self._store is not None

@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Any
 
+from celery.concurrency.prefork import TaskPool as PreforkPool
 from celery.worker.state import maybe_shutdown
 
 from ..backoff import beat_delay
@@ -17,6 +18,7 @@ from .admission import Admission
 from .body import guard, inherit
 from .errands import Errands
 from .intake import Intake
+from .renewer import Renewer
 from .request import gated
 from .running import Running
 from .setup import Setup, class_of
@@ -34,13 +36,12 @@ class GatedWorker:
 
     def __init__(self, worker: Any, setup: Setup, tasks: list[Any]) -> None:
         self._consumer = worker.consumer
+        self._unacked = _unacked(worker, setup)  # forks, so before there are threads
         # The prefork pool has no processes yet.
         self._pod = _join(setup, worker.max_concurrency or worker.pool.limit)
         inherit(self._pod)
         for task in tasks:
             _prepare(task)
-        is_redis = worker._conninfo.transport.driver_type == "redis"
-        self._unacked = Unacked(setup.redeliver_after) if is_redis else None
         self._running = Running(self._unacked, self._settle_soon)
         self._intake = Intake(lambda: worker.max_concurrency or worker.pool.num_processes, self._may_take)
         self._gates = {
@@ -82,6 +83,13 @@ class GatedWorker:
 
     def _settle_soon(self) -> None:
         self._consumer.call_soon(self._intake.settle)
+
+
+def _unacked(worker: Any, setup: Setup) -> Unacked | None:
+    if worker._conninfo.transport.driver_type != "redis":
+        return None
+    runs_tasks_itself = not issubclass(worker.pool_cls, PreforkPool)
+    return Unacked(setup.redeliver_after, Renewer(worker.app) if runs_tasks_itself else None)
 
 
 def _prepare(task: Any) -> None:
