@@ -16,7 +16,7 @@ from lines import say
 from fleetgate.celery import current_lease, install
 
 logging.basicConfig(level="INFO")
-app = Celery("render", broker=os.environ["BROKER"], backend=os.environ["BROKER"])
+app = Celery("render", broker=os.environ["BROKER"], backend=os.environ["BACKEND"])
 app.conf.update(
     broker_connection_retry_on_startup=True,
     worker_prefetch_multiplier=1,

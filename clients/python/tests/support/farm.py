@@ -60,6 +60,7 @@ class Farm:
         """Starts one; it says `ready` once it consumes."""
         given = {
             "BROKER": self.broker.url,
+            "BACKEND": self.broker.url,
             "FLEET": self.fleet.name,
             "POD_NAME": pod,
             "ENDS": self._ends.name,
