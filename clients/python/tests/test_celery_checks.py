@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from support.farm import Farm, advice_of
+from support.program import SOURCE
 from support.until import until
 
 from fleetgate.celery import current_lease, install
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE)}
 
 
 def advice(farm: Farm, pool: str = "prefork", **settings: object) -> list[str]:
@@ -88,4 +93,16 @@ def test_install_checks_what_it_is_given(farm: Farm) -> None:
     install(farm.app, "render")
     with pytest.raises(ValueError, match="installed in this app already"):
         install(farm.app, "render")
-    assert os.environ.get("POD_NAME") is None
+
+
+def test_without_celery_it_says_what_to_install() -> None:
+    program = "import sys; sys.modules['celery'] = None; import fleetgate; import fleetgate.celery"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=ENVIRONMENT)
+    assert ended.stderr.endswith(
+        'ImportError: fleetgate.celery needs Celery: pip install "fleetgate[celery]"\n'
+    )
+
+
+def test_fleetgate_itself_does_not_import_celery() -> None:
+    program = "import sys, fleetgate; assert 'celery' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True, env=ENVIRONMENT)

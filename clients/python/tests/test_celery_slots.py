@@ -79,3 +79,16 @@ def test_other_queues_go_on_while_one_waits(farm: Farm) -> None:
             worker.says(f"plain {number}")
         until(lambda: (farm.queued, farm.unacked) == (1, 0), "only the marked one waits", 2)
     assert waits.get(10) == "w-0"
+
+
+def test_a_worker_that_the_operator_drains_takes_no_task_until_that_is_taken_back(farm: Farm) -> None:
+    worker = farm.worker("w-0")
+    worker.says("ready")
+    assert farm.send("frame", "a").get() == "w-0"
+    farm.fleet.drain(pod="w-0", cluster="default", drain=True)
+    time.sleep(3 * TTL)  # the coordinator remembers who drains for 5 s
+    result = farm.send("frame", "b")
+    time.sleep(TTL)
+    assert (farm.queued, farm.unacked) == (1, 0)
+    farm.fleet.drain(pod="w-0", cluster="default", drain=False)
+    assert result.get() == "w-0"

@@ -106,7 +106,7 @@ def _join(setup: Setup, concurrency: int) -> Pod:
     failures = 0
     while True:
         try:
-            return fleet.join(
+            pod = fleet.join(
                 setup.cluster,
                 setup.pod,
                 slots=setup.slots or min(concurrency, _MOST_SLOTS),
@@ -114,6 +114,8 @@ def _join(setup: Setup, concurrency: int) -> Pod:
                 on_unavailable=setup.on_unavailable,
                 on_replaced=_tell_replaced,
             )
+            _log.info("joined %s as %s/%s", pod.fleet, pod.cluster, pod.pod)
+            return pod
         except UnavailableError as error:
             failures += 1
             _log.error("cannot join yet, will try again: %s", error)
