@@ -17,12 +17,16 @@ const HELP = `fleetgate bench: speed and cost on this machine
   --write    puts the tables into docs/performance.md
 `;
 
-type Bench = (quick: boolean, tell: (text: string) => void) => Promise<Table[]>;
+interface Bench {
+  run(quick: boolean, tell: (text: string) => void): Promise<Table[]>;
+  /** Whether its figures are times, so that a machine in use spoils them. */
+  timed: boolean;
+}
 
 const BENCHES: { [name: string]: Bench } = {
-  gate: benchGate,
-  queues: benchQueues,
-  "fleet-day": benchFleetDay,
+  gate: { run: benchGate, timed: true },
+  queues: { run: benchQueues, timed: true },
+  "fleet-day": { run: benchFleetDay, timed: false },
 };
 
 function readOptions() {
@@ -44,8 +48,9 @@ async function main() {
   const { names, quick, write, help } = readOptions();
   if (help) return void process.stdout.write(HELP);
   for (const name of names) {
-    const machine = `Taken on ${describeMachine()}${quick ? " · a quick run, whose figures mean little" : ""}.`;
-    const tables = (await BENCHES[name]?.(quick, (text) => console.error(`${name}: ${text}`))) ?? [];
+    const bench = BENCHES[name] as Bench;
+    const machine = `Taken on ${describeMachine(bench)}${quick ? " · a quick run, whose figures mean little" : ""}.`;
+    const tables = await bench.run(quick, (text) => console.error(`${name}: ${text}`));
     const text = [machine, ...tables.map(render)].join("\n\n");
     console.log(`\n${text}\n`);
     if (write) writeSection(name, text);

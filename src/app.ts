@@ -45,7 +45,7 @@ export interface AppOptions extends Ground, Pick<ServeOptions, "auth" | "log"> {
 export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): App {
   const store = metered(given.store, given.clock.local, (trip) => {
     meter.trip(trip);
-    noteTrip(trip.ms);
+    noteTrip(trip);
   });
   const ground = { ...given, store };
   const tallies = makeTallies(ground);
@@ -57,11 +57,11 @@ export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): Ap
     rates: makeRates(ground),
     ledger: makeLedger(ground, tallies),
   };
-  const queues = makeQueues(shared);
+  const queues = makeQueues({ ...shared, leased: (fleet) => fleets.leased(fleet) });
   const fleets = makeFleets({ ...shared, handBack: queues.handBack });
   const limits = makeLimits({ ...shared, loadOf: loadOf ?? queues.load });
   const filters = makeFilters({ ...shared, take: limits.takeOne });
-  const operate = makeOperate({ ...shared, tallies, fleets, queues });
+  const operate = makeOperate({ ...shared, tallies, fleets, queues, limits });
   const operations = [
     ...fleetRoutes(fleets),
     ...limitRoutes(limits),

@@ -11,7 +11,7 @@ export const BUDGETS = {
   /** What an isolate counted in a minute: of one fleet, and in all. */
   tally: 6,
   /** A scrape of one fleet. */
-  scrape: 11,
+  scrape: 12,
 } as const;
 
 /** In US dollars, as published on the day given. */

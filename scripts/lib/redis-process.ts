@@ -49,7 +49,7 @@ export async function launchRedis(run: RedisRun): Promise<RedisProcess> {
   gone.then(() => guard?.kill("SIGKILL"));
 
   const deadline = Date.now() + READY_TIMEOUT_MS;
-  while (!(await isServing(run))) {
+  while (!(await isServing(run, child.pid))) {
     if (ended === undefined && Date.now() < deadline) await delay(20);
     else {
       await end("SIGKILL");
@@ -69,9 +69,11 @@ function settings({ port, dir, appendonly, busPort }: RedisRun): string[] {
   return [...basics, ...keep, ...cluster];
 }
 
-async function isServing({ port, busPort }: RedisRun): Promise<boolean> {
+async function isServing({ port, busPort }: RedisRun, pid: number | undefined): Promise<boolean> {
   try {
-    if (!busPort) return (await askRedis(port, "PING")).startsWith("+PONG");
+    // Another Redis may have taken the port meanwhile, and would answer as well.
+    if (!(await askRedis(port, "INFO server")).includes(`process_id:${pid}\r`)) return false;
+    if (!busPort) return true;
     const state = await askRedis(port, "CLUSTER INFO");
     if (state.includes("cluster_slots_assigned:0")) await askRedis(port, "CLUSTER ADDSLOTSRANGE 0 16383");
     return state.includes("cluster_state:ok");

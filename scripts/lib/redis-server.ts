@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { freePort, isBusy } from "./ports.ts";
 import { findProgram } from "./programs.ts";
-import { launchRedis } from "./redis-process.ts";
+import { launchRedis, type RedisProcess, type RedisRun } from "./redis-process.ts";
 
 /** How a private Redis runs: its data folder, its port (0 takes a free one), and whether it keeps data or is a cluster. */
 export interface RedisServerOptions {
@@ -26,20 +26,33 @@ export interface RedisServer {
   restart(): Promise<void>;
 }
 
+/** How many ports are tried where the caller named none. */
+const PORTS = 5;
+
 /** Starts redis-server or valkey-server on 127.0.0.1 and waits until it answers; rejects with the reason it gave. */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer> {
   const { dir, appendonly = false, cluster = false, onDeath } = options;
   const program = findProgram("redis-server", "valkey-server");
-  const port = options.port || (await freePort());
-  if (await isBusy(port)) throw new Error(`port ${port} is in use`);
+  if (options.port && (await isBusy(options.port))) throw new Error(`port ${options.port} is in use`);
   mkdirSync(dir, { recursive: true });
-  const busPort = cluster ? await freePort() : undefined;
-  const run = { program, port, dir, appendonly, busPort, onDeath };
-  let running = await launchRedis(run);
+  const launch = async (tries: number): Promise<[RedisRun, RedisProcess]> => {
+    const port = options.port || (await freePort());
+    const busPort = cluster ? await freePort() : undefined;
+    const run = { program, port, dir, appendonly, busPort, onDeath };
+    try {
+      return [run, await launchRedis(run)];
+    } catch (error) {
+      // Between choosing a port and taking it somebody else may have.
+      if (options.port || tries <= 1 || !/Address already in use/.test(String(error))) throw error;
+      return launch(tries - 1);
+    }
+  };
+  const [run, first] = await launch(PORTS);
+  let running = first;
 
   return {
-    port,
-    url: `redis://127.0.0.1:${port}`,
+    port: run.port,
+    url: `redis://127.0.0.1:${run.port}`,
     get pid() {
       return running.pid;
     },

@@ -87,9 +87,9 @@ export class NotGrantedError extends FleetgateError<"not-granted"> {
 
 /**
  * How a lease ended under its holder: `told` by the coordinator, its deadline passed in `silence`, a newer process
- * `replaced` the pod, the pod `left`, or the keeper's thread `stopped`.
+ * `replaced` the pod, the pod `left`, the keeper's thread `stopped`, or the task's hard `time_limit` passed.
  */
-export type LossReason = "told" | "silence" | "replaced" | "left" | "stopped";
+export type LossReason = "told" | "silence" | "replaced" | "left" | "stopped" | "time_limit";
 
 /** A lease was lost while in use: found as `lease.signal.reason`. */
 export class LeaseLostError extends FleetgateError<"lease-lost"> {

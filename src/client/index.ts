@@ -33,6 +33,8 @@ export type {
 export type {
   LimitAnswer,
   LimitCall,
+  LimitLevel,
+  LimitsAnswer,
   SettleAnswer,
   SettleCall,
   TakeAnswer,

@@ -1,6 +1,7 @@
 import type {
   LimitAnswer,
   LimitCall,
+  LimitsAnswer,
   SettleAnswer,
   SettleCall,
   TakeAnswer,
@@ -19,6 +20,8 @@ export type Limit = ReturnType<typeof limitCalls>;
 export interface LimitsRoom {
   /** The calls of one limit; sends nothing by itself. */
   limit(name: string): Limit;
+  /** Every limit heard of in the last 24 hours, with its rules and the level of its key `default`. */
+  limits(options?: CallOptions): Promise<LimitsAnswer>;
   /** Takes from several limits, from all or from none; a missing `request_id` is made here as for one take. */
   take(body: TakesCall, options?: CallOptions): Promise<TakesAnswer>;
 }
@@ -27,6 +30,11 @@ export interface LimitsRoom {
 export function limitsRoom(send: Send): LimitsRoom {
   return {
     limit: (name) => limitCalls(send, name),
+    limits: (options) =>
+      send<LimitsAnswer>(
+        { method: "GET", path: "/v1/limits", accepts: (answer) => has(answer, { limits: "array" }) },
+        options,
+      ),
     take: (body, options) =>
       send<TakesAnswer>(
         {

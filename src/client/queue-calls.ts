@@ -149,7 +149,8 @@ const isClaimed = ({ tasks }: Answer) =>
   Array.isArray(tasks) &&
   tasks.every(
     (task) =>
-      has(task, { id: "string", delivery: "number" }) && has(task.lease, { id: "string", ttl_ms: "number" }),
+      has(task, { id: "string", delivery: "number", deadline_at: "number" }) &&
+      has(task.lease, { id: "string", ttl_ms: "number", expires_at: "number" }),
   );
 const isCompleted = (answer: Answer) => has(answer, { completed: "boolean", already: "boolean" });
 const isFailed = (answer: Answer) => has(answer, { state: "string", already: "boolean" });

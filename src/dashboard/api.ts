@@ -13,7 +13,7 @@ export class CallFailed extends Error {
 
   /** True when nothing that is shown can be trusted to be current: no answer, or none from the store. */
   get isOutage(): boolean {
-    return !this.problem || this.problem.code === "store-unavailable" || this.problem.code === "internal";
+    return !this.problem || this.problem.code === "store-unavailable";
   }
 
   is(code: ProblemBody["code"]): boolean {

@@ -21,13 +21,12 @@ export function openDashboard(api: Api, leave: (why?: string) => void) {
   let first: string | undefined;
 
   async function ask(signal: AbortSignal) {
-    const { fleets } = await api.get<FleetsAnswer>("/v1/fleets", signal);
-    first = fleets[0]?.fleet;
-    const { tab } = readRoute();
-    const fleet = readRoute().fleet ?? first;
-    await overview.refresh(fleets, fleet, signal);
+    const answer = await api.get<FleetsAnswer>("/v1/fleets", signal);
+    first = answer.fleets[0]?.fleet;
+    const { fleet = first, tab } = readRoute();
+    await overview.refresh(answer, fleet, signal);
     follow();
-    if (fleet) await detail.refresh(fleet, tab, overview.selectedStatus, signal);
+    if (fleet && !overview.isBroken(fleet)) await detail.refresh(fleet, tab, overview.selectedStatus, signal);
   }
 
   function told(error?: unknown) {
@@ -39,7 +38,7 @@ export function openDashboard(api: Api, leave: (why?: string) => void) {
   function follow() {
     const { fleet = first, tab } = readRoute();
     overview.select(fleet, tab);
-    detail.select(fleet, tab);
+    detail.select(overview.isBroken(fleet) ? undefined : fleet, tab);
     document.title = fleet ? `${fleet} · Fleetgate` : "Fleetgate";
   }
 

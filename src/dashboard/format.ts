@@ -3,6 +3,12 @@ const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 /** A number with thousands apart. */
 export const count = (value: number): string => numbers.format(value);
 
+/** A part of a whole, floored to three figures of the whole, so that what is told never is more than is there. */
+export function share(part: number, whole: number): string {
+  const digits = Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(whole))));
+  return count(Math.floor(part * 10 ** digits) / 10 ** digits);
+}
+
 /** A duration as people say it, with two units at most: 450 ms, 24 s, 3 min 5 s, 2 h 10 min, 3 d 4 h. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;

@@ -17,7 +17,7 @@ export function makeHeader(forget: () => void) {
   button.addEventListener("click", forget);
   const words = html("span");
   const age = html("span", { class: "age" });
-  const banner = html("div", { class: "banner", hidden: true }, words, " ", age);
+  const banner = html("section", { class: "banner", "aria-label": "Trouble", hidden: true }, words, " ", age);
   const bar = html("header", {}, html("h1", { text: "Fleetgate" }), pill, button);
   let current = 0;
   let isLost = false;

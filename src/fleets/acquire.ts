@@ -4,7 +4,7 @@ import { retryAfterMs } from "../leases/backoff.ts";
 import { capacityOf, tenThousandths } from "../leases/capacity.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials } from "../leases/denials.ts";
-import { parseLease, slotLeaseId } from "../leases/lease-id.ts";
+import { parseLease, slotLeaseId, slotRequest } from "../leases/lease-id.ts";
 import { poll } from "../leases/poll.ts";
 import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
@@ -32,27 +32,30 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     return poll(
       clock,
       wait,
-      () => ask(fleet, body, request),
+      (turn) => ask(fleet, body, request, turn),
       ({ granted }) => granted,
     );
   };
 
-  async function ask(fleet: string, body: Body, request: string): Promise<AcquireAnswer> {
+  async function ask(fleet: string, body: Body, request: string, turn: number): Promise<AcquireAnswer> {
     const configuration = await configurations.of(fleet);
     const { policy } = configuration;
     const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
     if (ratio === undefined) throw unknownClass(body.class, configuration);
     const asked = body.request_id !== undefined;
-    const [lease, ...former] = leaseIds(body, request, configuration);
-    const remembered = denials.recall(fleet, body.class, asked ? lease : undefined);
+    const { cluster, pod, instance = "" } = body;
+    const ttl_ms = body.ttl_ms ?? policy.lease_ttl_ms;
+    const holder = { cluster, pod, instance, class: body.class, ttl_ms };
+    const lease = slotLeaseId(holder, request);
+    const name = asked ? slotRequest(holder, request) : undefined;
     if (policy.paused && !asked) return denied("paused", body);
-    if (remembered && !policy.paused) return denied("at_capacity", body, remembered);
+    const remembered = denials.recall(fleet, body.class, turn === 1 ? name : undefined);
+    if (remembered && !policy.paused) return denied("at_capacity", body, remembered.counts);
 
-    const epoch = denials.epoch(fleet);
+    const epoch = denials.epoch(fleet, body.class);
     const { restKeys, limit } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
-    const ttl = body.ttl_ms ?? policy.lease_ttl_ms;
-    const [outcome, id, expiresAt, live, busy] = await store.run(scripts.acquire, {
+    const question = {
       keys: keys.fleet(fleet),
       restKeys,
       args: {
@@ -61,16 +64,25 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
         open: policy.paused ? 0 : 1,
         asked: asked ? 1 : 0,
         lease,
-        expires_at: now + ttl,
+        ttl_ms,
+        request: body.ttl_ms === undefined ? (name ?? "") : "",
         limit,
       },
-      rest: former,
-    });
+    };
+    const [outcome, id, expiresAt, live, busy] = await denials.asking(
+      fleet,
+      name,
+      () => store.run(scripts.acquire, question),
+      ([outcome]) => outcome !== "granted" && outcome !== "ended",
+    );
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
+    // The grant that fills a class tells as much as the denial that would come next.
+    if (outcome === "denied" || (outcome === "granted" && busy >= counts.capacity))
+      denials.remember(fleet, body.class, { reason: "at_capacity", counts }, epoch);
     switch (outcome) {
       case "granted": {
-        const ttl_ms = parseLease(id)?.ttl_ms ?? ttl;
-        return { granted: true, lease: { id, class: body.class, ttl_ms, expires_at: expiresAt }, ...counts };
+        const times = { ttl_ms: parseLease(id)?.ttl_ms ?? ttl_ms, expires_at: expiresAt };
+        return { granted: true, lease: { id, class: body.class, ...times }, ...counts };
       }
       case "ended":
         throw new Problem(
@@ -82,20 +94,9 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
       case "paused":
         return denied("paused", body);
       case "denied":
-        denials.remember(fleet, body.class, lease, counts, epoch);
         return denied("at_capacity", body, counts);
     }
   }
-}
-
-/** The lease this request makes, then those it may have made under an earlier default ttl. */
-function leaseIds(body: Body, request: string, configuration: Configuration): [string, ...string[]] {
-  const { cluster, pod, instance = "" } = body;
-  const idAt = (ttl_ms: number) =>
-    slotLeaseId({ cluster, pod, instance, class: body.class, ttl_ms }, request);
-  const repeatable = body.request_id !== undefined && body.ttl_ms === undefined;
-  const former = repeatable ? configuration.formerLeaseTtls : [];
-  return [idAt(body.ttl_ms ?? configuration.policy.lease_ttl_ms), ...former.map(idAt)];
 }
 
 function denied(reason: Denied["reason"], body: Body, counts: Partial<Denied> = {}): Denied {

@@ -28,7 +28,7 @@ local function all_moved(members, list, expires_at)
       beats[#beats + 1] = member
     end
   end
-  in_chunks(beats, 7000, function(...) moved = moved + redis.call('ZADD', members, 'XX', 'GT', 'CH', ...) end)
+  in_chunks(beats, 7000, function(...) moved = moved + rescore(members, 'GT', 'CH', ...) end)
   return moved == #beats / 2
 end
 

@@ -5,6 +5,7 @@ import { parseLease } from "../leases/lease-id.ts";
 import type { Ledger } from "../leases/ledger.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { Rates } from "../rates/rates.ts";
+import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAcquire } from "./acquire.ts";
 import { makeHeartbeat } from "./heartbeat.ts";
@@ -41,6 +42,7 @@ export function makeFleets(room: FleetsOptions) {
   const beats = makeHeartbeat(room);
   const acquire = makeAcquire(room);
   const { status, list } = makeStatus(room);
+  const leased = (fleet: string) => housekeeping.noticed(fleet, "members");
 
   return {
     status,
@@ -49,17 +51,19 @@ export function makeFleets(room: FleetsOptions) {
     purgeAll: housekeeping.purgeAll,
     names: housekeeping.names,
     turn: housekeeping.turn,
+    /** Called after a slot was taken, here or by another room. */
+    leased,
 
     async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
       const answer = await beats.heartbeat(fleet, body);
-      housekeeping.noticed(fleet);
+      housekeeping.noticed(fleet, "members", "pods");
       ledger.heard(fleet);
       return answer;
     },
 
     async heartbeats(fleet: string, body: z.output<typeof heartbeatsBody>) {
       const answer = await beats.heartbeats(fleet, body);
-      housekeeping.noticed(fleet);
+      housekeeping.noticed(fleet, "members", "pods");
       ledger.heard(fleet);
       return answer;
     },
@@ -70,7 +74,7 @@ export function makeFleets(room: FleetsOptions) {
       if (body.wait_ms > 0) ledger.waited(fleet, clock.local() - started);
       if (answer.granted) {
         ledger.granted(fleet, [answer.lease.id]);
-        housekeeping.noticed(fleet);
+        leased(fleet);
       } else {
         ledger.denied(fleet, answer.reason);
       }
@@ -88,6 +92,7 @@ export function makeFleets(room: FleetsOptions) {
           args: { now },
           rest: ours,
         });
+        if (ended.length !== ours.length) throw new StoreFault("release gave replies for other leases");
         for (const [at, id] of ours.entries()) if (ended[at] === 1) released.add(id);
         denials.forget(fleet);
         ledger.ended(fleet, [...released]);

@@ -61,6 +61,8 @@ for place, lease in ipairs(leases) do
 end
 
 in_chunks(records, 7000, function(...) redis.call('HSET', pods, ...) end)
-in_chunks(entries, 7000, function(...) redis.call('ZADD', members, ...) end)
+in_chunks(entries, 7000, function(...)
+  if #strangers == 0 then rescore(members, ...) else redis.call('ZADD', members, ...) end
+end)
 if pod_count > 1 or #joined == 0 then return { stale, joined, lost, -1, -1 } end
 return { stale, joined, lost, count_live(members, READY, now), count_live(members, LEASE, now) }

@@ -27,5 +27,5 @@ if record and record.instance == instance then
   end
 end
 local changed = 0
-in_chunks(entries, 7000, function(...) changed = changed + redis.call('ZADD', members, 'XX', 'LT', 'CH', ...) end)
+in_chunks(entries, 7000, function(...) changed = changed + rescore(members, 'LT', 'CH', ...) end)
 return { changed > #released and 1 or 0, released, tasks }

@@ -16,7 +16,13 @@ local function drop(list)
   in_chunks(list, 5000, function(...) redis.call('ZREM', members, ...) end)
 end
 
-drop(lapsed(LEASE, now - lease_memory_ms))
+local leases = lapsed(LEASE, now - lease_memory_ms)
+for at = 1, #leases do
+  -- The request under which it was granted, if it has a member of its own.
+  local holder, request = string.match(leases[at], '^l(/[^/]*/[^/]*/[^/]*/[^/]*)/%d+(/[^/]*)$')
+  if holder then leases[#leases + 1] = 'r' .. holder .. request end
+end
+drop(leases)
 drop(lapsed(REPLACED, now))
 for _, band in ipairs({ READY, STARTING, DRAINING }) do
   local list, fields, dropped = lapsed(band, now - pod_memory_ms), {}, {}

@@ -4,7 +4,7 @@
 -- Reply: 1 for each lease ended, 0 for each that was not live
 local members, now = KEYS[1], tonumber(ARGV[1])
 if #ARGV == 2 then
-  return { redis.call('ZADD', members, 'XX', 'LT', 'CH', ended_at(now), ARGV[2]) }
+  return { rescore(members, 'LT', 'CH', ended_at(now), ARGV[2]) }
 end
 
 local found = scores_of(members, { unpack(ARGV, 2) })
@@ -17,5 +17,5 @@ for at = 2, #ARGV do
     entries[#entries + 1] = ARGV[at]
   end
 end
-if #entries > 0 then redis.call('ZADD', members, unpack(entries)) end
+if #entries > 0 then rescore(members, unpack(entries)) end
 return reply

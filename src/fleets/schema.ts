@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
+import { attempt, broken, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
 import { policyBody } from "../leases/policy.ts";
 
 /** Who speaks: a pod of a cluster, in one run of its process. `instance` compares bytewise, greater is newer. */
@@ -98,7 +98,10 @@ export const releaseAnswer = z.object({ released: z.array(z.string()), missing: 
 
 export const leaveAnswer = z.object({ left: z.boolean(), released: z.array(z.string()) });
 
-export const fleetsAnswer = z.object({ fleets: z.array(z.object({ fleet: z.string(), ...counts })) });
+export const fleetsAnswer = z.object({
+  fleets: z.array(z.object({ fleet: z.string(), ...counts })),
+  broken,
+});
 
 export const statusAnswer = z.object({
   fleet: z.string(),

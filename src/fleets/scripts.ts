@@ -34,8 +34,7 @@ export const acquire = defineScript({
   source: onMembers(withGate(acquireLua)),
   keys: ["members"],
   restKeys: ["bucket"],
-  args: ["now", "ratio", "open", "asked", "lease", "expires_at", "limit"],
-  rest: ["former"],
+  args: ["now", "ratio", "open", "asked", "lease", "ttl_ms", "request", "limit"],
   reply: z.tuple([z.enum(["granted", "ended", "denied", "paused", "limited"]), z.string(), int, int, int]),
 });
 

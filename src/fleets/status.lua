@@ -6,10 +6,11 @@ local members, now = KEYS[1], tonumber(ARGV[1])
 local order, clusters = {}, {}
 local classes, held = {}, {}
 
-local function tally(band, place)
-  local live = redis.call('ZRANGEBYSCORE', members, live_range(band, now))
-  for _, member in ipairs(live) do
-    local name = string.match(member, '^%a/([^/]*)/')
+-- A large fleet is read whole, so each member is looked at once.
+local function tally(band, place, pattern)
+  local live, match = redis.call('ZRANGEBYSCORE', members, live_range(band, now)), string.match
+  for at = 1, #live do
+    local name, class = match(live[at], pattern)
     local cluster = clusters[name]
     if not cluster then
       cluster = { name, 0, 0 }
@@ -17,7 +18,6 @@ local function tally(band, place)
       order[#order + 1] = cluster
     end
     cluster[place] = cluster[place] + 1
-    local class = band == LEASE and string.match(member, '^%a/[^/]*/[^/]*/[^/]*/([^/]*)/')
     if class then
       if not held[class] then
         held[class] = { class, 0 }
@@ -29,5 +29,6 @@ local function tally(band, place)
   return #live
 end
 
-local live, busy = tally(READY, 2), tally(LEASE, 3)
+local live = tally(READY, 2, '^%a/([^/]*)/')
+local busy = tally(LEASE, 3, '^%a/([^/]*)/[^/]*/[^/]*/([^/]*)/')
 return { live, busy, count_live(members, STARTING, now), count_live(members, DRAINING, now), order, classes }

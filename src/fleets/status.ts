@@ -6,6 +6,7 @@ import type { Policy } from "../leases/policy.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
+import { readEach, toldBroken } from "../redis/readable.ts";
 import type { FleetsAnswer, StatusAnswer } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 
@@ -73,8 +74,9 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
       };
     },
 
-    /** Counts of several fleets in one trip. */
-    async list(fleets: readonly string[]): Promise<FleetsAnswer> {
+    /** Counts of several fleets in one trip; those that cannot be read are told apart. */
+    async list(names: readonly string[]): Promise<FleetsAnswer> {
+      const fleets = [...names].sort();
       const now = await clock.now();
       const reads = fleets.flatMap((fleet) => {
         const { members, policy } = keys.fleet(fleet);
@@ -82,13 +84,15 @@ export function makeStatus({ store, keys, clock, configurations }: StatusOptions
         return [live, { count: members, ...liveRange("lease", now) }, { get: policy }];
       });
       const replies = await store.reads(reads, z.union([z.int(), z.string(), z.null()]));
-      const rows = fleets.map((fleet, at) => {
+      const { rows, broken } = readEach(fleets, (fleet, at) => {
         const [live, busy, text] = replies.slice(at * 3, at * 3 + 3);
-        if (typeof live !== "number" || typeof busy !== "number")
-          throw new StoreFault("ZCOUNT gave no number");
-        return { fleet, live, busy, capacity: normalCapacity(live, policyOf(fleet, String(text ?? ""))) };
+        if (typeof live !== "number" || typeof busy !== "number" || typeof text === "number")
+          throw new StoreFault(`the members of the fleet ${fleet} are a record of another type; delete it`);
+        if (text === undefined)
+          throw new StoreFault(`the policy of the fleet ${fleet} is a record of another type; PUT it again`);
+        return { fleet, live, busy, capacity: normalCapacity(live, policyOf(fleet, text ?? "")) };
       });
-      return { fleets: rows.sort((one, other) => (one.fleet < other.fleet ? -1 : 1)) };
+      return { fleets: rows, ...toldBroken(broken) };
     },
   };
 }

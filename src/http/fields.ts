@@ -46,3 +46,6 @@ export const page = z.strictObject({
   cursor: z.optional(z.string().check(z.maxLength(1_200))),
   limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(1_000)), 100),
 });
+
+/** Names of a list whose records cannot be read, each with what to do; absent where there are none. */
+export const broken = z.optional(z.array(z.object({ name: z.string(), detail: z.string() })));

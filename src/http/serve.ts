@@ -43,15 +43,20 @@ export function serve(
     const started = Date.now();
     const sent = name.safeParse(context.req.header("x-request-id"));
     const id = sent.success ? sent.data : crypto.randomUUID();
-    const trace: Trace = { id, route: "none", trips: { count: 0, ms: 0 } };
+    const trace: Trace = { id, route: "none", trips: { count: 0, commands: 0, ms: 0 } };
     context.set("trace", trace);
     await withTrips(trace.trips, next);
     context.header("x-request-id", trace.id);
     const { status } = context.res;
     const level = status >= 500 ? "error" : "info";
     const { route, caller, fleet, queue, trips } = trace;
-    const times = { ms: Date.now() - started, store_ms: trips.ms, trips: trips.count };
-    log({ level, message: "request", route, status, ...times, caller, fleet, queue, request_id: id });
+    const spent = {
+      ms: Date.now() - started,
+      store_ms: trips.ms,
+      trips: trips.count,
+      commands: trips.commands,
+    };
+    log({ level, message: "request", route, status, ...spent, caller, fleet, queue, request_id: id });
     answered?.(status);
   });
 

@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** What one request asked of the store. */
 export interface Trips {
   count: number;
+  /** Commands sent; what a script calls inside comes on top. */
+  commands: number;
   ms: number;
 }
 
@@ -13,10 +15,11 @@ export function withTrips<R>(trips: Trips, work: () => R): R {
   return current.run(trips, work);
 }
 
-/** Adds a trip of so many ms to the request that made it; without effect outside of one. */
-export function noteTrip(ms: number): void {
+/** Adds a trip to the request that made it; without effect outside of one. */
+export function noteTrip({ ms, commands }: { ms: number; commands: number }): void {
   const trips = current.getStore();
   if (!trips) return;
   trips.count += 1;
+  trips.commands += commands;
   trips.ms += ms;
 }

@@ -1,6 +1,7 @@
 -- What every script on a fleet's members shares: bands of scores, the order of instances, the gate.
--- A member's score is band * 1e15 + deadline (ms); it is live while its deadline lies after now.
-local READY, LEASE, STARTING, DRAINING, REPLACED = 0, 1, 2, 3, 4
+-- A member's score is band * 1e15 + deadline (ms); it is live while its deadline lies after now. A request's is
+-- band * 1e15 + the ttl that its lease was given.
+local READY, LEASE, STARTING, DRAINING, REPLACED, REQUEST = 0, 1, 2, 3, 4, 5
 local BAND_OF = { p = READY, s = STARTING, d = DRAINING }
 
 -- As text, since tostring would drop digits.
@@ -45,6 +46,16 @@ local function in_chunks(list, size, run)
   for from = 1, #list, size do
     run(unpack(list, from, math.min(from + size - 1, #list)))
   end
+end
+
+-- Gives other scores to members that are there, with ZADD's flags before them. A store without memory refuses a script
+-- whose first write may add, which this does not: so it is asked again after one that takes out, though nothing.
+local function rescore(members, ...)
+  local reply = redis.pcall('ZADD', members, 'XX', ...)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if not string.find(reply.err, 'OOM', 1, true) then error(reply) end
+  redis.call('ZREM', members, '')
+  return redis.call('ZADD', members, 'XX', ...)
 end
 
 -- The scores of many members, by member; false where there is none.

@@ -6,10 +6,9 @@ import { BoundedMap } from "../redis/memory.ts";
 import { DEFAULT_POLICY, type Policy, policyBody } from "./policy.ts";
 import * as scripts from "./scripts.ts";
 
-/** What an isolate keeps of a fleet for 5 s. `formerLeaseTtls` are the last defaults before the present one, in ms. */
+/** What an isolate keeps of a fleet for 5 s. */
 export interface Configuration {
   policy: Policy;
-  formerLeaseTtls: number[];
   /** Whether a class ever had another share, so that waiting tasks may stand in an order of other days. */
   mixed: boolean;
   /** Who is to drain: cluster/pod, either side empty for any. */
@@ -33,9 +32,8 @@ export interface Configurations {
 const MEMORY_MS = 5_000;
 const DRAIN_MS = 86_400_000;
 const MAX_DRAINS = 1_000;
-const FORMER_TTLS = 3;
 
-const stored = z.object({ policy: policyBody, former_lease_ttls: z.array(z.int()), mixed: z.boolean() });
+const stored = z.object({ policy: policyBody, mixed: z.boolean() });
 
 export function makeConfigurations({ store, keys, clock }: Ground): Configurations {
   const memory = new BoundedMap<string, { value: Configuration; until: number }>(2_000);
@@ -62,10 +60,8 @@ export function makeConfigurations({ store, keys, clock }: Ground): Configuratio
         if (error instanceof StoreFault) return undefined;
         throw error;
       });
-      const ttls = before ? [before.policy.lease_ttl_ms, ...before.formerLeaseTtls] : [];
-      const former = [...new Set(ttls)].filter((ttl) => ttl !== policy.lease_ttl_ms).slice(0, FORMER_TTLS);
       const mixed = before !== undefined && (before.mixed || !sameClasses(before.policy, policy));
-      const text = JSON.stringify({ policy, former_lease_ttls: former, mixed });
+      const text = JSON.stringify({ policy, mixed });
       await store.run(scripts.setPolicy, { keys: keys.fleet(fleet), args: { text } });
       memory.delete(fleet);
     },
@@ -93,10 +89,9 @@ export const drainEntries = ({ drains }: Configuration): DrainEntry[] => [...dra
 export const policyOf = (fleet: string, text: string): Policy => parseStored(fleet, text).policy;
 
 function parseStored(fleet: string, text: string): Omit<Configuration, "drains"> {
-  if (text === "") return { policy: DEFAULT_POLICY, formerLeaseTtls: [], mixed: false };
+  if (text === "") return { policy: DEFAULT_POLICY, mixed: false };
   try {
-    const { policy, former_lease_ttls: formerLeaseTtls, mixed } = stored.parse(JSON.parse(text));
-    return { policy, formerLeaseTtls, mixed };
+    return stored.parse(JSON.parse(text));
   } catch {
     throw new StoreFault(`the stored policy of the fleet ${fleet} cannot be read; PUT it again`);
   }

@@ -1,51 +1,81 @@
 import type { Clock } from "../redis/clock.ts";
 import { BoundedMap } from "../redis/memory.ts";
 
-/** What was counted when a class was refused. */
+/** Why there was nothing to take, and what was counted where it was. */
 export interface Denial {
-  live: number;
-  busy: number;
-  capacity: number;
+  reason: "at_capacity" | "empty";
+  counts?: { live: number; busy: number; capacity: number };
 }
 
-/** The isolate's memory of denials: it only ever says no, for 200 ms, and never after a change it has seen. */
+/**
+ * The isolate's memory of denials: it only ever says no, for 200 ms, and never after a change it has seen. A gate is
+ * what is asked: a class of the fleet, or a queue's claims.
+ */
 export interface Denials {
-  /** Taken before asking the store; a denial is not remembered when the epoch has moved by then. */
-  epoch(fleet: string): number;
-  remember(fleet: string, className: string, lease: string, denial: Denial, epoch: number): void;
-  /** A denial that may be answered again; `lease` is asked of the store unless it was itself heard denied here. */
-  recall(fleet: string, className: string, lease: string | undefined): Denial | undefined;
-  /** Something changed that may free a slot. */
-  forget(fleet: string): void;
+  /** Taken before asking the store; what it answers is not remembered when the epoch has moved by then. */
+  epoch(fleet: string, gate: string): string;
+  remember(fleet: string, gate: string, denial: Denial, epoch: string): void;
+  /**
+   * A denial that may be answered again; to a request that has a name only while it surely holds nothing. Without the
+   * name it is for those that have none, and for later polls of a call whose request the store was asked for.
+   */
+  recall(fleet: string, gate: string, request?: string): Denial | undefined;
+  /** Asks the store for a request, and remembers for 10 s that it was denied. */
+  asking<R>(
+    fleet: string,
+    request: string | undefined,
+    ask: () => Promise<R>,
+    isDenied: (reply: R) => boolean,
+  ): Promise<R>;
+  /** Something changed that may open one gate, or all gates of the fleet. */
+  forget(fleet: string, gate?: string): void;
 }
+
+/** The gate of a queue's claims; no class is called so, since names have no slash. */
+export const claimGate = (queue: string) => `claim/${queue}`;
 
 const DENIAL_MS = 200;
-const HEARD_MS = 10_000;
+const REQUEST_MS = 10_000;
+/** Of a request that was granted, or whose answer was lost: what comes late must not undo it. */
+const MAY_HOLD = 0;
 
 export function makeDenials(clock: Clock): Denials {
-  const epochs = new BoundedMap<string, number>(2_000);
-  const denials = new BoundedMap<string, { denial: Denial; epoch: number; until: number }>(4_000);
-  const heard = new BoundedMap<string, number>(20_000);
+  const epochs = new BoundedMap<string, number>(4_000);
+  const denials = new BoundedMap<string, { denial: Denial; epoch: string; until: number }>(4_000);
+  const denied = new BoundedMap<string, number>(20_000);
   let latest = 0;
 
-  const epoch = (fleet: string) => epochs.get(fleet) ?? 0;
+  const epoch = (fleet: string, gate: string) =>
+    `${epochs.get(fleet) ?? 0}/${epochs.get(`${fleet}/${gate}`) ?? 0}`;
   return {
     epoch,
-    remember(fleet, className, lease, denial, asked) {
-      heard.set(`${fleet}/${lease}`, clock.local() + HEARD_MS);
-      if (epoch(fleet) !== asked) return;
-      denials.set(`${fleet}/${className}`, { denial, epoch: asked, until: clock.local() + DENIAL_MS });
+    remember(fleet, gate, denial, asked) {
+      if (epoch(fleet, gate) !== asked) return;
+      denials.set(`${fleet}/${gate}`, { denial, epoch: asked, until: clock.local() + DENIAL_MS });
     },
-    recall(fleet, className, lease) {
-      const known = denials.get(`${fleet}/${className}`);
-      if (!known || known.epoch !== epoch(fleet) || clock.local() >= known.until) return undefined;
-      if (lease !== undefined && clock.local() >= (heard.get(`${fleet}/${lease}`) ?? 0)) return undefined;
+    recall(fleet, gate, request) {
+      if (request !== undefined && clock.local() >= (denied.get(`${fleet}/${request}`) ?? MAY_HOLD))
+        return undefined;
+      const known = denials.get(`${fleet}/${gate}`);
+      if (!known || known.epoch !== epoch(fleet, gate) || clock.local() >= known.until) return undefined;
       return known.denial;
     },
-    forget(fleet) {
-      // One counter for all fleets: a forgotten entry never comes back under a number already used.
+    async asking(fleet, request, ask, isDenied) {
+      if (request === undefined) return ask();
+      const key = `${fleet}/${request}`;
+      let until = MAY_HOLD;
+      try {
+        const reply = await ask();
+        if (isDenied(reply)) until = clock.local() + REQUEST_MS;
+        return reply;
+      } finally {
+        if (denied.get(key) !== MAY_HOLD) denied.set(key, until);
+      }
+    },
+    forget(fleet, gate) {
+      // One counter for all: a forgotten entry never comes back under a number already used.
       latest += 1;
-      epochs.set(fleet, latest);
+      epochs.set(gate === undefined ? fleet : `${fleet}/${gate}`, latest);
     },
   };
 }

@@ -20,6 +20,17 @@ export function slotLeaseId(lease: Omit<Lease, "task">, request: string): string
 }
 
 /**
+ * The member that tells under which ttl a request was granted its lease, where the caller gave none: isolates may take
+ * different ttls for the fleet's default while a policy changes, and a retry must find the lease all the same.
+ */
+export function slotRequest(
+  { cluster, pod, instance, class: name }: Holder & { class: string },
+  request: string,
+) {
+  return ["r", cluster, pod, instance, name, request].join("/");
+}
+
+/**
  * Reads an id back; undefined for a text that we never made. A slot's is l/cluster/pod/instance/class/ttl/request,
  * a task's t/cluster/pod/instance/class/ttl/queue/deadline/claimed/turn/id/… (src/queues/task.lua).
  */

@@ -69,7 +69,7 @@ export function makeAdapt({ store, keys, clock, defer, rates, loadOf }: AdaptOpt
 
     async adaptAll() {
       const all = { members: keys.adapting, min: "-inf", max: "+inf" };
-      const [names = []] = await store.reads([all], z.array(z.string()));
+      const names = await store.read(all, z.array(z.string()));
       const first = Math.floor(Math.random() * names.length);
       const turn = [...names.slice(first), ...names.slice(0, first)].slice(0, MAX_LIMITS);
       // One that fails keeps its rate, and must not keep the others from theirs.

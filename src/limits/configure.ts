@@ -20,6 +20,7 @@ export function makeConfigure({ store, keys, clock, rates }: ConfigureOptions) {
         if (error instanceof StoreFault) return undefined;
         throw error;
       });
+      rates.noticed(name);
       if (before && JSON.stringify(before.limit) === JSON.stringify(limit)) return;
       const former = before?.versions ?? [];
       // Never the same twice, since buckets tell configurations apart by it; scripts leave the fraction out of times.

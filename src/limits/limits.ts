@@ -7,9 +7,11 @@ import type { Limit } from "../rates/schema.ts";
 import { keyHash } from "../redis/digest.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeAdapt } from "./adapt.ts";
+import { answerOf } from "./answer.ts";
 import { makeConfigure } from "./configure.ts";
 import { rateHeaders } from "./headers.ts";
-import type { SettleAnswer, settleBody, TakeAnswer, TakesAnswer, takeBody, takesBody } from "./schema.ts";
+import { makeLevels } from "./levels.ts";
+import type { SettleAnswer, settleBody, TakesAnswer, takeBody, takesBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 import { makeTake, REQUEST_MS, type Take, type Taken, type Taking } from "./take.ts";
 
@@ -25,18 +27,22 @@ export function makeLimits(room: LimitsOptions) {
   const { store, keys, clock, rates } = room;
   const configure = makeConfigure(room);
   const adapt = makeAdapt(room);
+  const levels = makeLevels(room);
   const ask = makeTake(room);
 
   async function take(takings: readonly Taking[], request: string | undefined): Promise<Taken> {
     const taken = await ask(takings, request);
     for (const [at, { rate, spent }] of taken.takes.entries()) {
       adapt.noticed(rate, spent ? (takings[at]?.cost ?? 0) : 0);
+      if (!taken.degraded) rates.noticed(rate.name);
     }
     return taken;
   }
 
   return {
+    ...levels,
     adaptAll: adapt.adaptAll,
+    names: rates.names,
 
     /** One take for another room. */
     async takeOne(limit: string, key: string, cost: number) {
@@ -93,40 +99,5 @@ export function makeLimits(room: LimitsOptions) {
       }
       return { settled: outcome === "settled", remaining: fromMicro(balance) };
     },
-
-    /** What a take of 1 would hear now (of the whole capacity where that is less); spends nothing. */
-    async peek(limit: string, key: string): Promise<TakeAnswer> {
-      const rate = await rates.of(limit);
-      const [balance, delay_ms, wait_ms, microRate] = await store.run(scripts.peek, {
-        keys: keys.bucket(limit, await keyHash(key)),
-        args: { now: await clock.now(), limit: limitText(rate, Math.min(1, rate.limit.capacity)) },
-      });
-      const one = {
-        spent: false,
-        rate,
-        remaining: fromMicro(balance),
-        rate_per_s: microRate / 1e6,
-        delay_ms,
-        wait_ms,
-      };
-      return answerOf(
-        { ...one, shadowed: rate.limit.shadow && wait_ms > 0 },
-        wait_ms === 0 || rate.limit.shadow,
-      );
-    },
-  };
-}
-
-function answerOf(take: Take, allowed: boolean): TakeAnswer {
-  const { remaining, delay_ms, wait_ms, rate_per_s, shadowed, rate } = take;
-  const { estimated_wait_ms } = rate.limit.adapt ? rate.pace : {};
-  return {
-    allowed,
-    remaining,
-    delay_ms,
-    ...(wait_ms > 0 ? { retry_after_ms: wait_ms } : {}),
-    rate_per_s,
-    ...(estimated_wait_ms === undefined ? {} : { estimated_wait_ms }),
-    ...(shadowed ? { shadowed } : {}),
   };
 }

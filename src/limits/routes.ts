@@ -2,15 +2,32 @@ import * as z from "zod/mini";
 import { anyText, name } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { limitBody } from "../rates/schema.ts";
+import { toldBroken } from "../redis/readable.ts";
 import type { Limits } from "./limits.ts";
 import * as wire from "./schema.ts";
 
 const params = z.strictObject({ limit: name });
 const base = "/v1/limits/{limit}";
 
+/** Each takes four commands, and an operator reads no more. */
+const MOST_LISTED = 200;
+
 /** The wire of the limits room (PROTOCOL, Limits). */
 export function limitRoutes(limits: Limits): Operation[] {
   return [
+    operation({
+      id: "limits.list",
+      method: "GET",
+      path: "/v1/limits",
+      summary: "The level of every limit heard of in the last 24 hours, of the key default",
+      scopes: ["read"],
+      params: z.strictObject({}),
+      answer: wire.limitsAnswer,
+      handle: async () => {
+        const { rows, broken } = await limits.levels((await limits.names()).sort().slice(0, MOST_LISTED));
+        return { body: { limits: rows, ...toldBroken(broken) } };
+      },
+    }),
     operation({
       id: "limits.set",
       method: "PUT",

@@ -1,8 +1,10 @@
 import * as z from "zod/mini";
-import { anyText, name } from "../http/fields.ts";
-import { amount, type limitBody } from "../rates/schema.ts";
+import { anyText, broken, name } from "../http/fields.ts";
+import { amount, limitBody } from "../rates/schema.ts";
 
-const key = z._default(anyText, "default");
+/** The key of a call that names none. */
+export const DEFAULT_KEY = "default";
+const key = z._default(anyText, DEFAULT_KEY);
 const cost = z._default(amount, 1);
 
 export const takeBody = z.strictObject({ key, cost, request_id: z.optional(name) });
@@ -45,6 +47,9 @@ export const takeAnswer = z.object({
   degraded: z.optional(z.literal(true)),
 });
 
+const limitLevel = z.extend(takeAnswer, { limit: z.string(), config: limitBody });
+export const limitsAnswer = z.object({ limits: z.array(limitLevel), broken });
+
 export const takesAnswer = z.object({
   allowed: z.boolean(),
   refused_by: z.optional(z.string()),
@@ -60,6 +65,8 @@ export const removeAnswer = z.object({ deleted: z.boolean() });
 /** What a caller sends (`…Call`) and hears (`…Answer`); the client imports these types and no code. */
 export type LimitCall = z.input<typeof limitBody>;
 export type LimitAnswer = z.output<typeof limitBody>;
+export type LimitLevel = z.output<typeof limitLevel>;
+export type LimitsAnswer = z.output<typeof limitsAnswer>;
 export type TakeCall = z.input<typeof takeBody>;
 export type TakeAnswer = z.output<typeof takeAnswer>;
 export type TakesCall = z.input<typeof takesBody>;

@@ -32,7 +32,9 @@ export function makeMetrics(room: MetricsOptions) {
       return prometheusText([
         gauge("up", "Whether the store answered this scrape.", [{ value: 1 }]),
         ...fleetMetrics(readings.fleets),
-        ...queueMetrics(readings),
+        ...queueMetrics(readings.queues),
+        ...limitMetrics(readings.limits),
+        ...unreadMetrics(readings.unread),
         ...meterMetrics((field) => totals.get(field) ?? 0),
         ...storeMetrics(readings.info),
       ]);
@@ -118,13 +120,13 @@ function fleetMetrics(fleets: readonly FleetReading[]): Metric[] {
       each(({ totals }) => totals("lapsed")),
     ),
     {
-      name: "fleetgate_lease_held_seconds",
+      name: "fleetgate_fleet_held_seconds",
       type: "histogram",
       help: "How long leases were held, of those whose start is known.",
       samples: fleets.flatMap(held),
     },
     {
-      name: "fleetgate_wait_seconds",
+      name: "fleetgate_fleet_wait_seconds",
       type: "summary",
       help: "How long calls that were ready to wait did so.",
       samples: fleets.flatMap(({ fleet, totals }) =>
@@ -134,8 +136,8 @@ function fleetMetrics(fleets: readonly FleetReading[]): Metric[] {
   ];
 }
 
-function queueMetrics({ queues, unread }: Readings): Metric[] {
-  const each = (value: (queue: Readings["queues"][number]) => number): Samples =>
+function queueMetrics(queues: Readings["queues"]): Metric[] {
+  const each = (value: (queue: (typeof queues)[number]) => number): Samples =>
     queues.map((queue) => ({ labels: { queue: queue.queue }, value: value(queue) }));
   return [
     gauge(
@@ -163,8 +165,37 @@ function queueMetrics({ queues, unread }: Readings): Metric[] {
       "Age of the oldest ready task.",
       each(({ oldest_ready_ms }) => oldest_ready_ms / 1_000),
     ),
-    gauge("unread_fleets", "Fleets beyond the 100 that a scrape reads.", [{ value: unread.fleets }]),
-    gauge("unread_queues", "Queues beyond the 100 that a scrape reads.", [{ value: unread.queues }]),
+  ];
+}
+
+function limitMetrics(limits: Readings["limits"]): Metric[] {
+  const each = (value: (limit: (typeof limits)[number]) => number): Samples =>
+    limits.map((limit) => ({ labels: { limit: limit.limit }, value: value(limit) }));
+  return [
+    gauge(
+      "limit_level",
+      "What can be taken now, of the key default.",
+      each(({ remaining }) => remaining),
+    ),
+    gauge(
+      "limit_capacity",
+      "What a full bucket holds.",
+      each(({ config }) => config.capacity),
+    ),
+    gauge(
+      "limit_rate_per_second",
+      "What comes back in a second, as adapted.",
+      each(({ rate_per_s }) => rate_per_s),
+    ),
+  ];
+}
+
+function unreadMetrics({ fleets, queues, limits }: Readings["unread"]): Metric[] {
+  const why = "not read by this scrape: beyond the first 100, or broken.";
+  return [
+    gauge("unread_fleets", `Fleets ${why}`, [{ value: fleets }]),
+    gauge("unread_queues", `Queues ${why}`, [{ value: queues }]),
+    gauge("unread_limits", `Limits ${why}`, [{ value: limits }]),
   ];
 }
 

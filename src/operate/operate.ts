@@ -1,6 +1,7 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import type { Configurations } from "../leases/configuration.ts";
 import type { Tallies } from "../leases/tallies.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { Ground } from "../redis/ground.ts";
 import { makeEvents } from "./events.ts";
@@ -15,6 +16,7 @@ import { makeScale } from "./scale.ts";
 export interface OperateOptions extends Ground {
   fleets: Fleets;
   queues: Queues;
+  limits: Limits;
   configurations: Configurations;
   tallies: Tallies;
 }

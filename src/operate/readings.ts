@@ -2,6 +2,8 @@ import type { Fleets } from "../fleets/fleets.ts";
 import type { Caller } from "../http/auth.ts";
 import { capacityOf } from "../leases/capacity.ts";
 import { DENIAL_REASONS, FIELDS, HELD_BOUNDS_MS } from "../leases/ledger.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { LimitLevel } from "../limits/schema.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { QueueAnswer } from "../queues/schema.ts";
 import type { Ground } from "../redis/ground.ts";
@@ -26,8 +28,9 @@ export interface FleetReading {
 export interface Readings {
   fleets: FleetReading[];
   queues: QueueAnswer[];
-  /** Fleets and queues beyond the first 100 by name, which were not read. */
-  unread: { fleets: number; queues: number };
+  limits: LimitLevel[];
+  /** How many were not read: those beyond the first 100 by name, and those whose records are broken. */
+  unread: { fleets: number; queues: number; limits: number };
   meter: Map<string, number>;
   info: string;
 }
@@ -35,6 +38,7 @@ export interface Readings {
 export interface ReadingsOptions extends Ground {
   fleets: Fleets;
   queues: Queues;
+  limits: Pick<Limits, "names" | "levels">;
 }
 
 const MAX_READ = 100;
@@ -56,8 +60,8 @@ const ALL_METER_FIELDS = [
   ...[...TRIP_BOUNDS_MS.keys(), TRIP_BOUNDS_MS.length].map(METER_FIELDS.trips),
 ];
 
-/** Reads fleets, queues and totals: 5 commands, 7 more a fleet, and about 9 a queue (docs/operate.md). */
-export function makeReadings({ store, keys, clock, fleets, queues }: ReadingsOptions) {
+/** Reads fleets, queues, limits and totals: 5 commands, 7 more a fleet, about 9 a queue and 4 a limit (docs/operate.md). */
+export function makeReadings({ store, keys, clock, fleets, queues, limits }: ReadingsOptions) {
   async function readFleets(names: readonly string[]): Promise<FleetReading[]> {
     const now = await clock.now();
     const calls = names.map((fleet) => ({ keys: keys.fleet(fleet), args: { now }, rest: FLEET_FIELDS }));
@@ -81,13 +85,20 @@ export function makeReadings({ store, keys, clock, fleets, queues }: ReadingsOpt
       (await names).filter((name) => caller.mayTouch(kind, name)).sort();
     const fleetNames = await mine("fleets", fleets.names());
     const queueNames = await mine("queues", queues.names());
+    const limitNames = (await limits.names()).sort();
+    const readable = await readFleets(fleetNames.slice(0, MAX_READ));
+    const statuses = await queues.statuses(queueNames.slice(0, MAX_READ));
+    const levels = await limits.levels(limitNames.slice(0, MAX_READ));
+    const beyond = (names: readonly string[]) => Math.max(0, names.length - MAX_READ);
     const call = { keys: { history: keys.totals }, args: {}, rest: ALL_METER_FIELDS };
     return {
-      fleets: await readFleets(fleetNames.slice(0, MAX_READ)),
-      queues: await queues.statuses(queueNames.slice(0, MAX_READ)),
+      fleets: readable,
+      queues: statuses.rows,
+      limits: levels.rows,
       unread: {
-        fleets: Math.max(0, fleetNames.length - MAX_READ),
-        queues: Math.max(0, queueNames.length - MAX_READ),
+        fleets: fleetNames.length - readable.length,
+        queues: beyond(queueNames) + statuses.broken.length,
+        limits: beyond(limitNames) + levels.broken.length,
       },
       meter: totalsOf(ALL_METER_FIELDS, await store.run(scripts.recall, call)),
       info: await store.info().catch(() => ""),

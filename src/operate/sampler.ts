@@ -34,9 +34,9 @@ export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptio
   }
 
   async function sampleQueues(): Promise<void> {
-    const statuses = await queues.statuses(await queues.turn(MAX_SAMPLED));
+    const { rows } = await queues.statuses(await queues.turn(MAX_SAMPLED));
     const now = await clock.now();
-    const calls = statuses.map(({ queue, config, ready, delayed, in_flight, dead, oldest_ready_ms }) => ({
+    const calls = rows.map(({ queue, config, ready, delayed, in_flight, dead, oldest_ready_ms }) => ({
       keys: { history: keys.queue(config.fleet, queue).history },
       args: {
         sample: [now, ready, delayed, in_flight, dead, oldest_ready_ms].join(" "),

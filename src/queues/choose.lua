@@ -20,7 +20,7 @@ local function rerank(ready, waiting, ratio_of)
 end
 
 -- Chooses the next tasks whose class has a free slot and that the gate lets pass: the tasks, the members to take out,
--- and why there are no more.
+-- and why there are no more, which is empty where there may be.
 -- Classes rank by their ratio, so what is open stands before what is closed; `mixed` says that ratios have changed, so
 -- that tasks may wait in an order of other days.
 local function choose(keys, now, max, ratios, mixed, open_gate)
@@ -51,5 +51,10 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
     end
     if closed then from = string.format('%.0f', (closed.rank + 1) * 1e13) end
   until not (closed and mixed) or #taken == max
-  return taken, gone, closed and 'at_capacity' or 'empty'
+  if closed then return taken, gone, 'at_capacity' end
+  if #gone < max then return taken, gone, 'empty' end
+  -- What waits behind has no larger ratio, so it finds no slot either.
+  local last = not mixed and taken[#taken]
+  local full = last and busy + #taken >= capacity_of(live, ratio_of(last))
+  return taken, gone, full and 'at_capacity' or ''
 end

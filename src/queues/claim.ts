@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import { tenThousandths } from "../leases/capacity.ts";
+import { claimGate } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
 import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
@@ -28,22 +29,22 @@ const REQUEST_MEMORY_MS = 600_000;
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
-    const [outcome, ...leases] = await poll(
+    const [outcome, , ...rest] = await poll(
       clock,
       wait,
-      () => ask(queue, body),
+      (turn) => ask(queue, body, turn),
       ([outcome]) => outcome === "claimed" || outcome === "ended",
     );
     if (outcome === "ended") {
       throw new Problem("request-ended", "the deliveries of this request_id are over; use a new one");
     }
-    const handed = outcome === "claimed" ? await hand(queue, leases) : [];
+    const handed = outcome === "claimed" ? await hand(queue, rest) : [];
     if (outcome !== "claimed" || handed.length === 0) {
       const limited = outcome === "limited";
       const answer = {
         tasks: [],
         reason: limited ? ("rate_limited" as const) : outcome === "claimed" ? ("empty" as const) : outcome,
-        retry_after_ms: limited ? Number(leases[0]) : retryAfterMs(body.attempt),
+        retry_after_ms: limited ? Number(rest[0]) : retryAfterMs(body.attempt),
       };
       return { answer, json: JSON.stringify(answer) };
     }
@@ -54,15 +55,21 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     };
   };
 
-  async function ask(queue: string, body: Body) {
+  async function ask(queue: string, body: Body, turn: number) {
     const config = await configs.of(queue);
     const { policy, mixed } = await configurations.of(config.fleet);
     const { cluster, pod, instance = "", request_id: request } = body;
     const open = !config.paused && !policy.paused;
-    if (!open && request === undefined) return ["paused"] as const;
+    const gate = claimGate(queue);
+    const name = request && `${gate}/${[cluster, pod, instance, request].join("/")}`;
+    if (!open && request === undefined) return ["paused", ""] as const;
+    const remembered = denials.recall(config.fleet, gate, turn === 1 ? name : undefined);
+    if (remembered && open) return [remembered.reason, ""] as const;
+
+    const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
     const { restKeys, limit } = await rates.gate(config.limit, queue);
-    return store.run(scripts.claim, {
+    const question = {
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
       args: {
@@ -80,7 +87,16 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
         limit,
       },
       rest: ratios(policy),
-    });
+    };
+    const reply = await denials.asking(
+      config.fleet,
+      name,
+      () => store.run(scripts.claim, question),
+      ([outcome]) => outcome !== "claimed" && outcome !== "ended",
+    );
+    const [, after] = reply;
+    if (after !== "") denials.remember(config.fleet, gate, { reason: after }, epoch);
+    return reply;
   }
 
   /** Reads the payloads of deliveries; one that has none is no delivery. */
@@ -92,10 +108,10 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       return delivery ? [{ id: String(lease), expires_at: Number(leases[place + 1]), delivery }] : [];
     });
     const records = { texts: deliveries.map(({ delivery }) => at.record(delivery.task.id)) };
-    const [texts = []] = await store.reads([records], z.array(z.nullable(z.string())));
+    const texts = await store.read(records, z.array(z.nullable(z.string())));
     const handed: Handed[] = [];
     for (const [place, { id, expires_at, delivery }] of deliveries.entries()) {
-      const { task, ttl_ms, deadline_at } = delivery;
+      const { task, ttl_ms, claimed_at, deadline_at } = delivery;
       const record = texts[place];
       if (!record?.startsWith("w ")) {
         await bury(config, queue, id, delivery);
@@ -109,7 +125,8 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
           class: task.class,
           delivery: task.deliveries,
           enqueued_at: task.enqueued_at,
-          lease: { id, ttl_ms, expires_at },
+          // A time limit that is shorter ends the lease sooner.
+          lease: { id, ttl_ms: Math.min(ttl_ms, deadline_at - claimed_at), expires_at },
           ...softDeadline(config, delivery),
           deadline_at,
         },

@@ -3,14 +3,15 @@ import { Problem } from "../http/problem.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
+import { type Readable, readEach } from "../redis/readable.ts";
 import { type QueueConfig, queueBody } from "./schema.ts";
 import * as scripts from "./scripts.ts";
 
 export interface QueueConfigs {
   /** What a queue is, at most 5 s old. Throws `not-found`. */
   of(queue: string): Promise<QueueConfig>;
-  /** Of many queues in one trip, asked afresh; a queue that is not there, or cannot be read, is left out. */
-  several(queues: readonly string[]): Promise<Map<string, QueueConfig>>;
+  /** Of many queues in one trip, asked afresh; a queue that is not there is left out. */
+  several(queues: readonly string[]): Promise<Readable<{ queue: string; config: QueueConfig }>>;
   /** Throws `fleet-fixed` when the queue belongs to another fleet. */
   replace(queue: string, config: QueueConfig): Promise<void>;
 }
@@ -25,8 +26,8 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
       const known = memory.get(queue);
       if (known && clock.local() < known.until) return known.value;
       const asked = clock.local();
-      const [text] = await store.reads([{ get: keys.queueConfig(queue) }], z.nullable(z.string()));
-      if (text === null || text === undefined) {
+      const text = await store.read({ get: keys.queueConfig(queue) }, z.nullable(z.string()));
+      if (text === null) {
         throw new Problem("not-found", `there is no queue ${queue}; make it with PUT /v1/queues/${queue}`);
       }
       const value = parse(text);
@@ -35,16 +36,12 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
     },
 
     async several(queues) {
-      const found = new Map<string, QueueConfig>();
-      const texts = await store.reads(
-        queues.map((queue) => ({ get: keys.queueConfig(queue) })),
-        z.nullable(z.string()),
-      );
-      for (const [at, queue] of queues.entries()) {
-        const config = readable(texts[at] ?? "");
-        if (config) found.set(queue, config);
-      }
-      return found;
+      const reads = queues.map((queue) => ({ get: keys.queueConfig(queue) }));
+      const texts = await store.reads(reads, z.nullable(z.string()));
+      return readEach(queues, (queue, at) => {
+        const text = texts[at];
+        return text === null ? undefined : { queue, config: parse(text ?? "") };
+      });
     },
 
     async replace(queue, config) {
@@ -58,15 +55,9 @@ export function makeQueueConfigs({ store, keys, clock }: Ground): QueueConfigs {
 }
 
 function parse(text: string): QueueConfig {
-  const config = readable(text);
-  if (!config) throw new StoreFault("the stored configuration of the queue cannot be read; PUT it again");
-  return config;
-}
-
-function readable(text: string): QueueConfig | undefined {
   try {
     return queueBody.parse(JSON.parse(text.slice(text.indexOf("\n") + 1)));
   } catch {
-    return undefined;
+    throw new StoreFault("the stored configuration of the queue cannot be read; PUT it again");
   }
 }

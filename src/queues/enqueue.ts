@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
+import { claimGate } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
 import type { ProblemCode } from "../problems.ts";
 import { elementTexts, memberTexts } from "../raw-json.ts";
@@ -14,7 +15,7 @@ type Body = z.output<typeof taskBody>;
 type Place = "ready" | "delayed" | "known";
 type Outcome = { id: string; status: EnqueueAnswer } | { id: string; code: ProblemCode };
 
-export function makeEnqueue({ store, keys, clock, configurations, configs }: QueuesOptions) {
+export function makeEnqueue({ store, keys, clock, configurations, configs, denials }: QueuesOptions) {
   async function take(
     queue: string,
     bodies: readonly Body[],
@@ -42,6 +43,8 @@ export function makeEnqueue({ store, keys, clock, configurations, configs }: Que
         args: { now, max_backlog: config.max_backlog ?? "", max_deliveries: config.max_deliveries },
         rest: taken.flatMap(({ task, payload, place }) => [taskText(task), payload, place]),
       });
+      if (replies.length !== taken.length) throw new StoreFault("enqueue gave replies for other tasks");
+      if (replies.some(([, state]) => state === "ready")) denials.forget(config.fleet, claimGate(queue));
       for (const [turn, { index, task }] of taken.entries())
         outcomes[index] = outcomeOf(task.id, replies[turn]);
     }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
+import { claimGate } from "../leases/denials.ts";
 import type { QueuesOptions } from "./options.ts";
 import type { DeadAnswer, PurgeAnswer, RedriveAnswer } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -12,7 +13,7 @@ const PURGE_STEPS = 20;
 
 /** Dead letters, and the operator's calls on whole states. They see what a sweep has moved, so each sweeps first. */
 export function makeLetters(
-  { store, keys, configs }: QueuesOptions,
+  { store, keys, configs, denials }: QueuesOptions,
   sweep: (queue: string) => Promise<unknown>,
 ) {
   return {
@@ -25,7 +26,7 @@ export function makeLetters(
       const members = await store.run(scripts.listTasks, { keys: at, args });
       const page = members.slice(0, limit).flatMap((member) => parseDead(member) ?? []);
       const notes = { texts: page.map(({ task }) => at.failure(task.id)) };
-      const [texts = []] = page.length > 0 ? await store.reads([notes], z.array(z.nullable(z.string()))) : [];
+      const texts = page.length > 0 ? await store.read(notes, z.array(z.nullable(z.string()))) : [];
       const last = page.at(-1);
       return {
         tasks: page.map(({ task, died_at, reason }, place) => ({
@@ -47,7 +48,9 @@ export function makeLetters(
       const { fleet } = await configs.of(queue);
       await sweep(queue);
       const call = { keys: keys.queue(fleet, queue), args: { limit: STEP }, rest: [...new Set(ids)] };
-      return { redriven: await store.run(scripts.redrive, call) };
+      const redriven = await store.run(scripts.redrive, call);
+      denials.forget(fleet, claimGate(queue));
+      return { redriven };
     },
 
     /** Drops tasks of one state for good, at most 10,000 a call. */

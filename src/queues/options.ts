@@ -11,6 +11,8 @@ export interface QueuesGround extends Ground {
   denials: Denials;
   rates: Rates;
   ledger: Ledger;
+  /** Called after a claim has taken slots of a fleet. */
+  leased(fleet: string): void;
 }
 
 export interface QueuesOptions extends QueuesGround {

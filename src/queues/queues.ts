@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
+import { claimGate } from "../leases/denials.ts";
 import { makeRegistry } from "../leases/registry.ts";
 import type { QueueLoad } from "../rates/load.ts";
 import { makeClaim } from "./claim.ts";
@@ -25,7 +26,7 @@ const CRON_STEPS = 20;
 
 /** Tasks with leases: a pod gets a slot and a task in one step, or neither. */
 export function makeQueues(ground: QueuesGround) {
-  const { store, keys, clock, ledger } = ground;
+  const { store, keys, clock, denials, ledger } = ground;
   const configs = makeQueueConfigs(ground);
   const room = { ...ground, configs };
   const registry = makeRegistry(ground, keys.queues, sweep);
@@ -56,6 +57,7 @@ export function makeQueues(ground: QueuesGround) {
     /** Sets what a queue is. Throws `fleet-fixed`. */
     async configure(queue: string, config: QueueConfig): Promise<QueueConfig> {
       await configs.replace(queue, config);
+      denials.forget(config.fleet, claimGate(queue));
       registry.noticed(queue);
       return config;
     },
@@ -105,15 +107,16 @@ export function makeQueues(ground: QueuesGround) {
           tasks.map(({ lease }) => lease.id),
         );
         registry.noticed(queue);
+        ground.leased(fleet);
       }
       return claimed;
     },
 
     /** Sweeps some registered queues in turn; the cron of the Worker. */
     async sweepAll(): Promise<void> {
-      const configured = await configs.several(await registry.turn(CRON_STEPS));
-      const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, configured.size)));
-      for (const [queue, config] of configured) await sweepSteps(queue, config, steps).catch(() => undefined);
+      const { rows } = await configs.several(await registry.turn(CRON_STEPS));
+      const steps = Math.max(1, Math.floor(CRON_STEPS / Math.max(1, rows.length)));
+      for (const { queue, config } of rows) await sweepSteps(queue, config, steps).catch(() => undefined);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Caller } from "../http/auth.ts";
 import { name, page } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { Problem } from "../http/problem.ts";
+import { toldBroken } from "../redis/readable.ts";
 import type { Queues } from "./queues.ts";
 import * as wire from "./schema.ts";
 
@@ -27,9 +28,9 @@ export function queueRoutes(queues: Queues): Operation[] {
       answer: wire.queuesAnswer,
       handle: async ({ query, caller }) => {
         const names = (await queues.names()).filter((queue) => caller.mayTouch("queues", queue));
-        const all = await queues.statuses(names.slice(0, MOST_LISTED));
-        const ofFleet = all.filter(({ config }) => query.fleet === undefined || config.fleet === query.fleet);
-        return { body: { queues: ofFleet.sort((one, other) => (one.queue < other.queue ? -1 : 1)) } };
+        const { rows, broken } = await queues.statuses(names.sort().slice(0, MOST_LISTED));
+        const wanted = rows.filter(({ config }) => query.fleet === undefined || config.fleet === query.fleet);
+        return { body: { queues: wanted, ...toldBroken(broken) } };
       },
     }),
     operation({

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { attempt, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
+import { attempt, broken, durationMs, leaseId, name, podName, waitMs } from "../http/fields.ts";
 import { PROBLEMS, type ProblemCode } from "../problems.ts";
 
 /** The largest payload and result, in bytes of their text. */
@@ -91,7 +91,7 @@ export const queueAnswer = z.object({
   config: queueBody,
 });
 
-export const queuesAnswer = z.object({ queues: z.array(queueAnswer) });
+export const queuesAnswer = z.object({ queues: z.array(queueAnswer), broken });
 
 export const enqueueAnswer = z.object({ id: z.string(), state: taskState, duplicate: z.boolean() });
 

@@ -68,7 +68,10 @@ export const claim = defineScript({
   ],
   rest: ["class", "ratio"],
   reply: z.tuple(
-    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"])],
+    [
+      z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"]),
+      z.enum(["", "empty", "at_capacity"]),
+    ],
     z.union([z.string(), int]),
   ),
 });

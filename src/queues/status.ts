@@ -1,3 +1,5 @@
+import { StoreFault } from "../redis/errors.ts";
+import { type Readable, readEach } from "../redis/readable.ts";
 import type { QueuesOptions } from "./options.ts";
 import type { QueueAnswer, QueueConfig } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -18,18 +20,20 @@ export function makeStatus({ store, keys, clock, configs }: QueuesOptions) {
       return answerOf(queue, config, now, await store.run(scripts.counts, callOf(queue, config, now)));
     },
 
-    /** Counts of many queues in few trips; one that is not there, or cannot be read, is left out. */
-    async statuses(queues: readonly string[]): Promise<QueueAnswer[]> {
-      const configured = [...(await configs.several(queues))];
+    /** Counts of many queues in few trips; one that is not there is left out, one that is broken told apart. */
+    async statuses(queues: readonly string[]): Promise<Readable<QueueAnswer>> {
+      const { rows: configured, broken } = await configs.several(queues);
       const now = await clock.now();
-      const replies = await store.runs(
-        scripts.counts,
-        configured.map(([queue, config]) => callOf(queue, config, now)),
-      );
-      return configured.flatMap(([queue, config], at) => {
-        const counts = replies[at];
-        return counts ? [answerOf(queue, config, now, counts)] : [];
+      const calls = configured.map(({ queue, config }) => callOf(queue, config, now));
+      const replies = await store.runs(scripts.counts, calls);
+      const names = configured.map(({ queue }) => queue);
+      const counted = readEach(names, (queue, at) => {
+        const [counts, row] = [replies[at], configured[at]];
+        if (!counts || !row)
+          throw new StoreFault(`the queue ${queue} has a record of another type; delete that`);
+        return answerOf(queue, row.config, now, counts);
       });
+      return { rows: counted.rows, broken: [...broken, ...counted.broken] };
     },
   };
 }

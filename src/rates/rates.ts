@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
+import { makeRegistry, type Registry } from "../leases/registry.ts";
 import { keyHash } from "../redis/digest.ts";
 import { StoreFault } from "../redis/errors.ts";
 import type { Ground } from "../redis/ground.ts";
 import { BoundedMap } from "../redis/memory.ts";
+import { type Readable, readEach } from "../redis/readable.ts";
 import { toMicro, toMicroRate } from "./micro.ts";
 import { type Pace, parsePace } from "./pace.ts";
 import { limitBody } from "./schema.ts";
@@ -34,13 +36,15 @@ export interface Gate {
   limit: string;
 }
 
-export interface Rates {
+export interface Rates extends Pick<Registry, "noticed" | "names"> {
   /** A limit, at most 5 s old. Throws `not-found` where there is none. */
   of(limit: string): Promise<Rate>;
   /** The gate that a configuration names, for a key of it. Throws `not-found`, `cost-exceeds-capacity`. */
   gate(limit: string | undefined, key: string): Promise<Gate>;
   /** As `of`, asked afresh; undefined where there is none. */
   read(limit: string): Promise<Rate | undefined>;
+  /** Of many limits in one trip, asked afresh; a limit that is not there is left out. */
+  several(limits: readonly string[]): Promise<Readable<Rate>>;
   /** What this isolate last knew, however old, without asking. */
   remembered(limit: string): Rate | undefined;
   forget(limit: string): void;
@@ -51,7 +55,9 @@ export interface Rates {
 const MEMORY_MS = 5_000;
 
 /** Reads and remembers limits for every room that takes from one. */
-export function makeRates({ store, keys, clock }: Ground): Rates {
+export function makeRates(ground: Ground): Rates {
+  const { store, keys, clock } = ground;
+  const { noticed, names } = makeRegistry(ground, keys.limits);
   const memory = new BoundedMap<string, { rate: Rate; until: number }>(2_000);
 
   async function read(limit: string): Promise<Rate | undefined> {
@@ -73,12 +79,28 @@ export function makeRates({ store, keys, clock }: Ground): Rates {
   return {
     of,
     read,
+    noticed,
+    names,
+    async several(limits) {
+      const reads = limits.map(keys.limit).flatMap(({ configuration, pace }) => [configuration, pace]);
+      const texts = await store.reads(
+        reads.map((get) => ({ get })),
+        z.nullable(z.string()),
+      );
+      return readEach(limits, (name, at) => {
+        const [text, pace] = texts.slice(at * 2, at * 2 + 2);
+        if (pace === undefined)
+          throw new StoreFault("the pace of the limit is a record of another type; PUT the limit again");
+        return text === null ? undefined : { name, ...parseStored(text ?? ""), pace: parsePace(pace ?? "") };
+      });
+    },
     remembered: (limit) => memory.get(limit)?.rate,
     forget: (limit) => memory.delete(limit),
     async gate(limit, key) {
       if (limit === undefined) return { restKeys: [], limit: "" };
       const rate = await of(limit);
       refuseTooDear(rate, 1, "limit");
+      noticed(limit);
       return { restKeys: [keys.bucket(limit, await keyHash(key)).bucket], limit: limitText(rate, 1) };
     },
     learn(limit, pace) {

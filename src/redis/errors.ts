@@ -30,6 +30,6 @@ export function storeMessage(error: unknown): string {
 
 /** True for an error the store itself reported of our script: a record of another type, a bad number. */
 export function isScriptError(message: string): boolean {
-  if (/^(Command \d+ \[ \w+ \] failed: )?WRONGTYPE/.test(message)) return true;
+  if (message.startsWith("WRONGTYPE")) return true;
   return message.startsWith("ERR") && /user_script|script:|@user_function/.test(message);
 }

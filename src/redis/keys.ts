@@ -54,6 +54,7 @@ export interface Keys {
   /** The registries of names. */
   fleets: string;
   queues: string;
+  limits: string;
   /** Totals of the whole coordinator. */
   totals: string;
 }
@@ -89,6 +90,7 @@ export function makeKeys(prefix: string): Keys {
     queueConfig: (queue) => `${prefix}:{queue:${queue}}:config`,
     fleets: `${prefix}:fleets`,
     queues: `${prefix}:queues`,
+    limits: `${prefix}:limits`,
     filter: (filter) => ({
       configuration: `${prefix}:{filter:${filter}}:configuration`,
       shard: (generation, shard) => `${prefix}:{filter:${filter}}:bits:${generation}:${shard}`,

@@ -1,5 +1,5 @@
 import { Redis } from "@upstash/redis/cloudflare";
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 import { makeDeadlines } from "./deadlines.ts";
 import {
   isScriptError,
@@ -42,8 +42,13 @@ export interface Store {
   ): Promise<(R | undefined)[]>;
   /** What the store says of itself, as INFO gives it; empty where it gives nothing. */
   info(): Promise<string>;
-  /** Several plain reads in one trip; their keys may live in different slots. */
-  reads<R>(reads: readonly Read[], reply: z.ZodMiniType<R>): Promise<R[]>;
+  /** One plain read. */
+  read<R>(read: Read, reply: z.ZodMiniType<R>): Promise<R>;
+  /**
+   * Several plain reads in one trip; their keys may live in different slots. In the place of one that met a record of
+   * another type, or gave a reply of another shape, stands undefined.
+   */
+  reads<R>(reads: readonly Read[], reply: z.ZodMiniType<R>): Promise<(R | undefined)[]>;
 }
 
 type Bound = `(${number}`;
@@ -89,19 +94,15 @@ export function makeStore(options: StoreOptions): Store {
   ): Promise<(R | undefined)[]> {
     const { source, sha } = await textOf(script);
     const inputs = calls.map((call) => inputsOf(script, call));
-    const send = (places: readonly number[], how: "evalsha" | "eval") =>
-      trip(script, async () => {
-        const pipeline = redis.pipeline();
-        for (const [keys, args] of places.flatMap((place) => [inputs[place] ?? [[], []]])) {
-          if (how === "evalsha") pipeline.evalsha(sha, keys, args);
-          else pipeline.eval(source, keys, args);
-        }
-        const outcomes = await deadlines.within(() => pipeline.exec<unknown[]>({ keepErrors: true }));
-        for (const { error } of outcomes) if (isRefusal(error)) throw new Error(error);
-        return outcomes;
-      });
+    const send = (places: readonly number[], how: "evalsha" | "eval") => {
+      const pipeline = redis.pipeline();
+      for (const [keys, args] of places.flatMap((place) => [inputs[place] ?? [[], []]])) {
+        if (how === "evalsha") pipeline.evalsha(sha, keys, args);
+        else pipeline.eval(source, keys, args);
+      }
+      return sendAll(script, pipeline);
+    };
     const outcomes = await send([...calls.keys()], "evalsha");
-    if (outcomes.length !== calls.length) throw new StoreFault(`runs of ${script.name} lack replies`);
     const missing = outcomes.flatMap(({ error }, place) => (error?.startsWith("NOSCRIPT") ? [place] : []));
     if (missing.length > 0) {
       const again = await send(missing, "eval");
@@ -110,7 +111,42 @@ export function makeStore(options: StoreOptions): Store {
     return outcomes.map(({ result }) => script.reply.safeParse(result).data);
   }
 
+  /** Sends several commands in one trip; each has its own result or error, but for one that concerns the whole store. */
+  async function sendAll(what: { name: string }, pipeline: ReturnType<Redis["pipeline"]>) {
+    const outcomes = await trip(what, async () => {
+      const outcomes = await deadlines.within(() => pipeline.exec<unknown[]>({ keepErrors: true }));
+      for (const { error } of outcomes) if (isRefusal(error)) throw new Error(error);
+      return outcomes;
+    });
+    if (outcomes.length !== pipeline.length()) throw new StoreFault(`${what.name} lacks replies`);
+    if (outcomes.some(({ error, result }) => error === undefined && result === undefined)) {
+      throw new StoreUnavailable(`${what.name}: no result in the answer`, "no_answer");
+    }
+    return outcomes;
+  }
+
+  async function reads<R>(reads: readonly Read[], reply: z.ZodMiniType<R>): Promise<(R | undefined)[]> {
+    if (reads.length === 0) return [];
+    const pipeline = redis.pipeline();
+    for (const read of reads) {
+      if ("get" in read) pipeline.get(read.get);
+      else if ("texts" in read) pipeline.mget(...read.texts);
+      else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
+      else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
+    }
+    const outcomes = await sendAll({ name: "reads" }, pipeline);
+    return outcomes.map(({ result }) => reply.safeParse(result).data);
+  }
+
   return {
+    reads,
+
+    async read(read, reply) {
+      const [found] = await reads([read], reply);
+      if (found === undefined) throw new StoreFault(`a record of another type or shape: ${keyOf(read)}`);
+      return found;
+    },
+
     async run(script, call) {
       const { source, sha } = await textOf(script);
       const [keys, args] = inputsOf(script, call);
@@ -155,23 +191,6 @@ export function makeStore(options: StoreOptions): Store {
       if (!Number.isSafeInteger(ms) || ms <= 0) throw new StoreFault("TIME gave a reply of another shape");
       return ms;
     },
-
-    async reads(reads, reply) {
-      if (reads.length === 0) return [];
-      const pipeline = redis.pipeline();
-      for (const read of reads) {
-        if ("get" in read) pipeline.get(read.get);
-        else if ("texts" in read) pipeline.mget(...read.texts);
-        else if ("count" in read) pipeline.zcount(read.count, read.min as Bound, read.max as Bound);
-        else pipeline.zrange(read.members, read.min as Bound, read.max as Bound, { byScore: true });
-      }
-      const raw = await trip({ name: "reads", keys: reads.map(keyOf) }, () =>
-        deadlines.within(() => pipeline.exec<unknown[]>()),
-      );
-      const replies = z.array(reply).check(z.length(reads.length)).safeParse(raw);
-      if (!replies.success) throw new StoreFault("reads gave a reply of another shape");
-      return replies.data;
-    },
   };
 }
 
@@ -194,23 +213,23 @@ function keyOf(read: Read): string {
   return "count" in read ? read.count : read.members;
 }
 
-async function trip<R>(what: { name: string; keys?: readonly string[] }, call: () => Promise<R>): Promise<R> {
+async function trip<R>(
+  { name, keys = [] }: { name: string; keys?: readonly string[] },
+  call: () => Promise<R>,
+): Promise<R> {
   let raw: R;
   try {
     raw = await call();
   } catch (error) {
     const message = storeMessage(error);
     if (isScriptError(message)) {
-      const place = /^Command (\d+) /.exec(message)?.[1];
-      const keys = place === undefined ? what.keys : what.keys?.slice(Number(place) - 1, Number(place));
-      const records = keys ? ` among the records ${keys.join(", ")}` : "";
-      throw new StoreFault(`${what.name} met a record of another type${records}`);
+      throw new StoreFault(`${name} met a record of another type among the records ${keys.join(", ")}`);
     }
-    if (message.startsWith("CROSSSLOT")) throw new KeysApart(`${what.name} spans records that live apart`);
+    if (message.startsWith("CROSSSLOT")) throw new KeysApart(`${name} spans records that live apart`);
     const [kind, word] = kindOf(error, message);
-    throw new StoreUnavailable(`${what.name}: ${word}`, kind);
+    throw new StoreUnavailable(`${name}: ${word}`, kind);
   }
-  if (raw === undefined) throw new StoreUnavailable(`${what.name}: no result in the answer`, "no_answer");
+  if (raw === undefined) throw new StoreUnavailable(`${name}: no result in the answer`, "no_answer");
   return raw;
 }
 

@@ -130,7 +130,10 @@ describeSite("acting", (site) => {
     await scene.beat("films", "aws", 3);
     await scene.put("/v1/queues/frames", { fleet: "films", max_deliveries: 1 });
     await scene.post("/v1/queues/frames/tasks/batch", {
-      tasks: ["t1", "t2", "t3"].map((id) => ({ id, payload: 1 })),
+      tasks: [
+        ...["t1", "t2", "t3", "t4"].map((id) => ({ id, payload: 1 })),
+        ...["t5", "t6"].map((id) => ({ id, payload: 1, delay_ms: 3_600_000 })),
+      ],
     });
     const claim = { cluster: "aws", pod: "worker-0", instance: "01J8Z", max: 2 };
     const { tasks } = await scene.post<{ tasks: { lease: { id: string } }[] }>(
@@ -139,9 +142,15 @@ describeSite("acting", (site) => {
     );
     const error = "<img src=x onerror=alert(1)>";
     for (const { lease } of tasks) await scene.post("/v1/queues/frames/fail", { lease: lease.id, error });
+    await scene.post("/v1/queues/frames/claim", { ...claim, pod: "worker-1", max: 1 });
     const page = await site.open({ at: "#/films/queues" });
-    const row = page.locator("[aria-label=Queues] tbody tr");
-    await vi.waitFor(async () => expect(await row.textContent()).toMatch(/^frames1000? ?.*2$/), SOON);
+    const cells = () =>
+      page.$$eval("#panel-queues .scroll [scope=row] ~ td", (all) => all.map((cell) => cell.textContent));
+    const [ready, delayed, inFlight, oldest, dead] = ["1", "2", "1", expect.stringMatching(/^\d+ m?s$/), "2"];
+    await vi.waitFor(
+      async () => expect(await cells()).toEqual([ready, delayed, inFlight, oldest, dead]),
+      SOON,
+    );
     await button(page, "Dead letters of frames: 2").click();
     await vi.waitFor(async () => expect(await page.textContent(".dead tbody")).toContain(error), SOON);
     expect(await page.$$("img")).toEqual([]);
@@ -152,7 +161,12 @@ describeSite("acting", (site) => {
     );
     await button(page, "Redrive all").click();
     await page.waitForSelector(".dead .none:not([hidden])");
-    expect(await scene.call("GET", "/v1/queues/frames")).toMatchObject({ ready: 3, dead: 0 });
+    expect(await scene.call("GET", "/v1/queues/frames")).toMatchObject({
+      ready: 3,
+      delayed: 2,
+      in_flight: 1,
+      dead: 0,
+    });
   });
 
   test("tabs are reached by arrow keys, and the address goes along", async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -10,7 +9,6 @@ import { sceneOf } from "../../scripts/lib/scene.ts";
 import { type Stack, startStack } from "../../scripts/lib/stack.ts";
 
 const isMissing = chromiumPath() === undefined;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What is shown follows within this. */
 export const SOON = { timeout: 3_000, interval: 50 };
@@ -114,17 +112,4 @@ export async function cells(page: Page, fleet: string): Promise<string> {
     else runs.push({ state, count: 1 });
   }
   return runs.map(({ state, count }) => `${count} ${state}`).join(", ");
-}
-
-/** What axe finds that is serious in a part of the page, as "rule: element". */
-export async function seriousViolations(page: Page, part = "html"): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async (part) => {
-    type Found = { id: string; impact: string; nodes: { target: string[] }[] };
-    const run = (window as unknown as { axe: { run(part: string): Promise<{ violations: Found[] }> } }).axe
-      .run;
-    const { violations } = await run(part);
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    return serious.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
-  }, part);
 }

@@ -2,7 +2,8 @@ import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createClient, ProblemError, UnavailableError } from "../../src/client/index.ts";
 import { sleep } from "../../src/client/timers.ts";
-import { asExpected, type Case, conformance, perform, replyOf, resultOf } from "./support/conformance.ts";
+import { asExpected, type Case, conformance, replyOf, resultOf } from "./support/conformance.ts";
+import { perform } from "./support/conformance-calls.ts";
 import { type Seen, startFaultyServer } from "./support/faulty-server.ts";
 
 const { key, timeout_ms: timeoutMs, deadline_ms: deadlineMs } = conformance.client;
@@ -19,7 +20,7 @@ async function run(one: Case): Promise<void> {
   });
   const client = createClient({ url: server.url, key, timeoutMs, deadlineMs });
   const startedAt = performance.now();
-  const [result, error] = await perform(client, one).then(
+  const [result, error] = await perform(client, one.call, one.args).then(
     (value) => [value, undefined],
     (thrown: unknown) => [undefined, thrown],
   );

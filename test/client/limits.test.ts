@@ -17,6 +17,8 @@ it("the client sets, takes, settles, peeks and removes", async () => {
   expect(await limit.take({ cost: 4, request_id: "r1" })).toMatchObject({ allowed: true, remaining: 6 });
   expect(await limit.settle({ request_id: "r1", actual: 1 })).toEqual({ settled: true, remaining: 9 });
   expect(await limit.take({ cost: 10, key: "a/b?" })).toMatchObject({ allowed: true });
+  const { limits } = await createClient(live).limits();
+  expect(limits).toMatchObject([{ limit: "gpu", remaining: 9, config: { capacity: 10 } }]);
   expect(await limit.peek("a/b?")).toMatchObject({ allowed: false, remaining: 0 });
   expect(await limit.delete()).toEqual({ deleted: true });
   await expect(limit.take()).rejects.toThrow(ProblemError);

@@ -118,7 +118,7 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
     await using worker = await start("w-0");
     await add("t1", 60_000);
     await worker.hear("lost", 2);
-    expect(worker.of("lost").map(({ reason }) => reason)).toEqual(["told", "told"]);
+    expect(worker.of("lost").map(({ reason }) => reason)).toEqual(["time_limit", "time_limit"]);
     await until("it is dead", async () => (await state("t1")) === "dead");
     expect(worker.of("unhandled")).toEqual([]);
   });

@@ -248,6 +248,27 @@ describe.concurrent("a worker", { timeout: 20_000 }, () => {
     expect(after).toBeLessThan(1_000);
   });
 
+  it("trusts a lease to the hard time limit and no longer, however long its ttl and its renewals", async () => {
+    const losses: { reason: string; after: number }[] = [];
+    await using world = await working(
+      async (_, { signal }) => {
+        await sleep(10_000, signal).catch(() => {});
+        const claimedAt = world.coordinator.queue.claimed.at(-1)?.claimedAt ?? 0;
+        losses.push({ reason: signal.reason?.reason, after: performance.now() - claimedAt });
+      },
+      { leaseTtlMs: 3_600_000, limitMs: 1_500, paceMs: 100 },
+      { waitMs: 4_000 },
+    );
+    // It waits at the coordinator for longer than the limit, which counts from the claim and not from the call.
+    await sleep(2_000);
+    world.coordinator.queue.add("t1");
+    await until("its lease is lost", () => losses.length === 1);
+    expect(losses[0]?.reason).toBe("time_limit");
+    expect(losses[0]?.after).toBeGreaterThan(500);
+    await world.worker.stop();
+    expect(world.coordinator.queue.completed).toEqual([]);
+  });
+
   it("gives the payload's own text beside its value", async () => {
     const texts: string[] = [];
     await using world = await working((_, { task }) => {

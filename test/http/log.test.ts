@@ -10,6 +10,7 @@ test("each request is one line: what was asked, how it went, how long it and the
   await fleetOf(world).beat();
   await world.get("/v1/queues/nobody");
   await world.get("/v1/nowhere");
+  await world.settle();
   const [beat, queue, nowhere, ...rest] = world.lines;
   expect(rest).toEqual([]);
   expect(beat).toMatchObject({
@@ -20,12 +21,21 @@ test("each request is one line: what was asked, how it went, how long it and the
     fleet: "render",
     caller: "admin",
     trips: 2,
+    commands: 2,
   });
   expect(beat?.ms).toBeGreaterThanOrEqual(0);
   expect(beat?.store_ms).toBeGreaterThanOrEqual(0);
   expect(beat?.request_id).toMatch(/^[0-9a-f-]{36}$/);
   expect(queue).toMatchObject({ route: "queues.status", status: 404, queue: "nobody" });
-  expect(nowhere).toMatchObject({ route: "none", status: 404, trips: 0 });
+  expect(nowhere).toMatchObject({ route: "none", status: 404, trips: 0, commands: 0 });
+});
+
+test("a list counts the commands that it sends, however few its trips", async () => {
+  const world = new World();
+  for (const name of ["one", "two", "three"]) await fleetOf(world, name).beat();
+  await world.settle();
+  await world.get("/v1/fleets");
+  expect(world.lines.at(-1)).toMatchObject({ route: "fleets.list", trips: 2, commands: 1 + 3 * 3 });
 });
 
 test("no key, payload, result, label or lease stands in a line", async () => {
@@ -44,19 +54,19 @@ test("no key, payload, result, label or lease stands in a line", async () => {
 
 test("requests that run at once are each charged their own trips", async () => {
   const work = async (times: number) => {
-    const trips: Trips = { count: 0, ms: 0 };
+    const trips: Trips = { count: 0, commands: 0, ms: 0 };
     await withTrips(trips, async () => {
       for (let trip = 0; trip < times; trip++) {
         await new Promise((resolve) => setTimeout(resolve, 1));
-        noteTrip(times);
+        noteTrip({ ms: times, commands: 2 });
       }
     });
     return trips;
   };
-  noteTrip(1);
+  noteTrip({ ms: 1, commands: 1 });
   expect(await Promise.all([work(1), work(3)])).toEqual([
-    { count: 1, ms: 1 },
-    { count: 3, ms: 9 },
+    { count: 1, commands: 2, ms: 1 },
+    { count: 3, commands: 6, ms: 9 },
   ]);
 });
 

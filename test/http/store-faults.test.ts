@@ -3,6 +3,7 @@ import { FAULTS, type Fault, type FaultLane, type FaultyKey } from "../support/f
 import { fleetOf } from "../support/fleet.ts";
 import { furnish } from "../support/furnish.ts";
 import { type Described, operationsOf, sampleOf, urlOf } from "../support/openapi.ts";
+import { queueOf } from "../support/queue.ts";
 import { type Heard, World } from "../support/world.ts";
 
 let operations: Described[];
@@ -10,7 +11,7 @@ let operations: Described[];
 beforeAll(async () => {
   operations = await operationsOf(new World());
   // A store that does not know a script yet is asked twice, which would hide what happens to the answer.
-  await callAll("none");
+  await callAll("none", undefined, 20_000);
 });
 
 /** Faults after which our own promise of the reply's shape is broken; the others mean that the store is away. */
@@ -22,8 +23,8 @@ const SECRETS = ["redis.call", "KEYS[", "evalsha", "EVAL", "secret-pod", "secret
 const TIMEOUT_MS = 800;
 
 /** Every call through a store that misbehaves, all at once; `suffix` lets the other keys work. */
-async function callAll(fault: Fault, suffix?: FaultyKey) {
-  const world = new World({ timeoutMs: TIMEOUT_MS });
+async function callAll(fault: Fault, suffix?: FaultyKey, timeoutMs = TIMEOUT_MS) {
+  const world = new World({ timeoutMs });
   const taskLease = await furnish(world);
   const { isolate, lane } = world.faulty(fault, suffix);
   const calls = operations.map(async (operation): Promise<[Described, Heard]> => {
@@ -191,6 +192,19 @@ test("a waiting acquire ends with 503 when the store goes away, and holds nothin
   // The best of three: a busy machine may hold up one.
   expect(Math.min(...waits)).toBeLessThan(2_000);
   expect((await fleet.status()).busy).toBe(0);
+});
+
+test("replies for fewer leases or tasks than were asked are no answer", async () => {
+  const world = new World();
+  const { isolate } = world.faulty("short", "members");
+  await queueOf(world).configure();
+  const held = ["l/a/worker-0//normal/30000/r1", "l/a/worker-0//normal/30000/r2"];
+  for (const heard of [
+    await fleetOf(isolate).release(...held),
+    await queueOf(isolate).enqueue(),
+    await queueOf(isolate).batch([{ payload: 1 }, { payload: 2 }]),
+  ])
+    expect([heard.status, heard.body.code]).toEqual([500, "internal"]);
 });
 
 test("a denial that is remembered outlives the store, a grant never comes of it", async () => {

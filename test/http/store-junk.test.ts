@@ -176,9 +176,9 @@ describe("junk for the policy", () => {
     "{}",
     "7",
     '{"policy":{}}',
-    '{"policy":{},"former_lease_ttls":["x"]}',
-    '{"policy":{"classes":{}},"former_lease_ttls":[]}',
-    '{"policy":{"ttl_ms":-1},"former_lease_ttls":[]}',
+    '{"policy":{},"mixed":"x"}',
+    '{"policy":{"classes":{}},"mixed":false}',
+    '{"policy":{"ttl_ms":-1},"mixed":false}',
   ];
 
   test.each(texts)("%s: named, and mended by the next PUT", async (text) => {

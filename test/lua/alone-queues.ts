@@ -63,13 +63,17 @@ export function queueBudgets(newWorld: () => World, billed: Billed): void {
     expect(await billed(world, () => queue.claim({ max: 10 }))).toBe(16);
   });
 
-  test("a claim at capacity costs 5, on an empty queue 3, on a paused one 0", async () => {
+  test("a claim at capacity costs 5, on an empty queue 3, from memory or on a paused one 0", async () => {
     const world = newWorld();
     const { queue } = await warm(world, "full", {}, 1);
     expect(await billed(world, () => queue.claim())).toBe(3);
+    expect(await billed(world, () => queue.claim())).toBe(0);
     await fill(queue, 2);
     await claimOne(queue);
+    expect(await billed(world, () => queue.claim())).toBe(0);
+    world.advance(200);
     expect(await billed(world, () => queue.claim())).toBe(5);
+    expect(await billed(world, () => queue.claim())).toBe(0);
     await queue.configure({ paused: true });
     await queue.claim();
     expect(await billed(world, () => queue.claim())).toBe(0);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
 import { filterBudgets, limitBudgets } from "./alone-limits.ts";
+import { memorylessFleets } from "./alone-memory.ts";
 import { operateBudgets } from "./alone-operate.ts";
 import { queueBudgets } from "./alone-queues.ts";
 
@@ -94,6 +95,15 @@ describe("billed commands of an operation, store warm (DESIGN 6)", () => {
     expect(await billed(world, () => small.release(other, held))).toBe(3);
   });
 
+  test("an acquire costs no more in a fleet whose default ttl was changed", async () => {
+    const changed = fleetOf(world, "changed");
+    await changed.beatMany(10);
+    await changed.policy({ lease_ttl_ms: 5_000 });
+    await changed.status();
+    expect(await billed(world, () => lease(changed, { request_id: "r1" }))).toBe(4);
+    expect(await billed(world, () => lease(changed, { request_id: "r1" }))).toBe(5);
+  });
+
   test("leave costs 4 and one trip", async () => {
     await fleet.beat({ pod: "going" });
     await lease(fleet, { pod: "going" });
@@ -117,6 +127,8 @@ describe("billed commands of limits, configuration in memory (DESIGN 6)", () =>
 describe("billed commands of tasks", () => queueBudgets(newWorld, billed));
 describe("billed commands of filters", () => filterBudgets(newWorld, billed));
 describe("billed commands of what an operator reads", () => operateBudgets(newWorld, billed));
+
+describe("a store that has no memory left", () => memorylessFleets(newWorld));
 
 describe("a store that forgets", () => {
   test("after FLUSHALL the fleet has counted itself again within one heartbeat and wiped leases are lost", async () => {

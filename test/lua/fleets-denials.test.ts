@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { makeDenials } from "../../src/leases/denials.ts";
 import { fleetOf, lease, type TestFleet } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
 
@@ -103,6 +104,48 @@ describe("the memory ends at once with a change that the isolate itself sees:", 
   });
 });
 
+describe("a grant that fills its class", () => {
+  test("is remembered as the denial of the next, for 200 ms and with its counts", async () => {
+    const world = new World();
+    const [here, there] = [fleetOf(world), fleetOf(world.isolate())];
+    const held = await lease(here);
+    await there.release(held);
+    world.advance(199);
+    expect((await here.acquire()).body).toMatchObject({ granted: false, live: 0, busy: 1, capacity: 1 });
+    world.advance(1);
+    expect(await granted(here)).toBe(true);
+  });
+
+  test("tells nothing where it leaves room, or of another class", async () => {
+    const fleet = fleetOf(new World());
+    await fleet.beatMany(3);
+    expect([await granted(fleet), await granted(fleet)]).toEqual([true, true]);
+    expect(await granted(fleet, { class: "high" })).toBe(true);
+  });
+
+  test("is asked of the store again by its own request_id, and hears its lease", async () => {
+    const fleet = fleetOf(new World());
+    const held = await lease(fleet, { request_id: "r1" });
+    expect(await granted(fleet)).toBe(false);
+    expect(await lease(fleet, { request_id: "r1" })).toBe(held);
+  });
+
+  test("is not remembered as full where a slot was freed while its answer was on its way", async () => {
+    const world = new World();
+    const fleet = fleetOf(world);
+    await fleet.beatMany(3);
+    const held = await lease(fleet);
+    const { lane, isolate } = world.faulty("holdAnswer", "members");
+    const slow = fleetOf(isolate);
+    const grant = slow.acquire();
+    await lane.held();
+    expect((await slow.release(held)).body.released).toEqual([held]);
+    await lane.letGo();
+    expect((await grant).body).toMatchObject({ granted: true, busy: 2, capacity: 2 });
+    expect(await granted(slow)).toBe(true);
+  });
+});
+
 describe("a request_id", () => {
   test("that this isolate never heard denied is asked of the store, since it may hold a lease", async () => {
     const { here, there, held } = await refused();
@@ -138,6 +181,54 @@ describe("a request_id", () => {
     expect(await granted(here, { request_id: "r1" })).toBe(false);
     await there.release(held);
     expect(await granted(here, { request_id: "r1", pod: "other" })).toBe(true);
+  });
+
+  test("hears the lease whose answer was lost, though it was denied just before", async () => {
+    const { world, here, there, held } = await refused();
+    expect(await granted(here, { request_id: "r1" })).toBe(false);
+    await there.release(held);
+    world.advance(200);
+    const unheard = await lease(here, { request_id: "r1" });
+    expect(await granted(here, { request_id: "r2" })).toBe(false);
+    expect(await lease(here, { request_id: "r1" })).toBe(unheard);
+  });
+
+  test("whose answer was lost is asked of the store again, whatever was heard before or comes late", async () => {
+    const denials = makeDenials({ local: () => 0, now: async () => 0, sleep: async () => {} });
+    const ask = (answer: () => Promise<string>) =>
+      denials.asking("f", "r1", answer, (heard) => heard === "denied");
+    const known = () => denials.recall("f", "normal", "r1") !== undefined;
+    denials.remember("f", "normal", { reason: "at_capacity" }, denials.epoch("f", "normal"));
+    expect(known()).toBe(false);
+    await ask(async () => "denied");
+    expect(known()).toBe(true);
+    await expect(ask(() => Promise.reject(new Error("no answer")))).rejects.toThrow("no answer");
+    expect(known()).toBe(false);
+    await ask(async () => "denied");
+    expect(known()).toBe(false);
+  });
+
+  test("that waits is asked of the store once, and then polls the memory while it lasts", async () => {
+    const world = new World();
+    const { lane, isolate } = world.faulty("none");
+    const fleet = fleetOf(isolate);
+    await lease(fleet);
+    await isolate.settle();
+    const before = await lane.seen();
+    const { body } = await fleet.acquire({ request_id: "r1", wait_ms: 199 });
+    expect(body).toMatchObject({ granted: false, reason: "at_capacity" });
+    expect(await lane.seen()).toBe(before + 1);
+  });
+
+  test("that waits hears of a freed slot once the memory is over", async () => {
+    const world = new World();
+    const fleet = fleetOf(world);
+    const held = await lease(fleet, { ttl_ms: 1_000 });
+    const started = world.now;
+    const { body } = await fleet.acquire({ pod: "waits", request_id: "r1", wait_ms: 5_000 });
+    expect(body.lease.id).not.toBe(held);
+    // A lapse, one memory, and the longest pause between polls.
+    expect(world.now - started).toBeLessThan(1_000 + 200 + 1_250);
   });
 });
 

@@ -143,6 +143,20 @@ describe("paging", () => {
     },
   );
 
+  test("goes by cluster first, also where a name is the beginning of another", async () => {
+    const fleet = fleetOf(new World());
+    const names = ["a", "a-1", "a.b", "ab"].flatMap((cluster) =>
+      ["w", "w-1", "w.2", "w0"].map((pod) => ({ cluster, pod })),
+    );
+    for (const name of names.toReversed()) await fleet.beat(name);
+    await lease(fleet, { cluster: "a", pod: "w-1" });
+    for (const limit of [1, 3, 16]) {
+      const pods = await walk(fleet, limit);
+      expect(pods.map(({ cluster, pod }) => ({ cluster, pod }))).toEqual(names);
+      expect(pods.flatMap(({ leases }) => leases)).toHaveLength(1);
+    }
+  });
+
   test("gives each pod exactly once while all of them renew between the pages", async () => {
     const { world, fleet } = await crowd();
     const pods = await walk(fleet, 40, async () => {

@@ -87,17 +87,45 @@ test("leases that live keep the ttl they were granted when lease_ttl_ms changes"
   expect((await fleet.pods()).pods[0].leases[0].expires_in_ms).toBe(30_000);
 });
 
-// Known and accepted for the 5 s that a policy may be remembered: the older isolate makes the id that it knows of, and
-// looking for a newer one would cost every acquire a command. This test says so when it is no longer true.
-test.fails("a request repeated through an isolate that has not heard of a new lease_ttl_ms takes no second slot", async () => {
-  const world = new World();
-  const [fleet, other] = [fleetOf(world), fleetOf(world.isolate())];
-  await fleet.beatMany(10);
-  await other.status();
-  await fleet.policy({ lease_ttl_ms: 5_000 });
-  const held = await lease(fleet, { request_id: "r1" });
-  expect(await lease(other, { request_id: "r1" })).toBe(held);
-  expect((await fleet.status()).busy).toBe(1);
+describe("a request repeated through an isolate that has not heard of a new lease_ttl_ms", () => {
+  async function changed() {
+    const world = new World();
+    const [fleet, other] = [fleetOf(world), fleetOf(world.isolate())];
+    await fleet.beatMany(10);
+    await other.status();
+    await fleet.policy({ lease_ttl_ms: 5_000 });
+    return { world, fleet, other };
+  }
+
+  test("has the lease it was granted, and takes no second slot", async () => {
+    const { fleet, other } = await changed();
+    const { body } = await fleet.acquire({ request_id: "r1" });
+    expect((await other.acquire({ request_id: "r1" })).body.lease).toEqual(body.lease);
+    const older = await other.acquire({ request_id: "r2" });
+    expect(older.body.lease.ttl_ms).toBe(30_000);
+    expect((await fleet.acquire({ request_id: "r2" })).body.lease).toEqual(older.body.lease);
+    expect((await fleet.status()).busy).toBe(2);
+  });
+
+  test("also while the fleet is full or paused", async () => {
+    const { fleet, other } = await changed();
+    const held = await lease(fleet, { request_id: "r1" });
+    for (let taken = 1; taken < 8; taken++) await lease(fleet);
+    expect(await lease(other, { request_id: "r1" })).toBe(held);
+    await other.policy({ paused: true });
+    expect(await lease(other, { request_id: "r1" })).toBe(held);
+  });
+
+  test("hears that it ended, once its lease was released or has lapsed", async () => {
+    const { world, fleet, other } = await changed();
+    await fleet.release(await lease(fleet, { request_id: "r1" }));
+    await lease(fleet, { request_id: "r2" });
+    world.advance(5_000 - 1);
+    expect((await other.acquire({ request_id: "r1" })).body.code).toBe("request-ended");
+    world.advance(1);
+    expect((await other.acquire({ request_id: "r2" })).body.code).toBe("request-ended");
+    expect((await fleet.status()).busy).toBe(0);
+  });
 });
 
 test("lowering a ratio takes nothing from those who hold a slot", async () => {

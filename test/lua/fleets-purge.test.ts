@@ -21,7 +21,7 @@ describe("a purge", () => {
     await fleet.policy({ ttl_ms: 24 * HOUR });
     await fleet.beatMany(10);
     await lease(fleet, { ttl_ms: 1_000 });
-    await fleet.release(await lease(fleet));
+    await fleet.release(await lease(fleet, { request_id: "r1" }));
     world.advance(10 * MINUTES);
     await lease(fleet, { ttl_ms: 1_000 });
     world.advance(2_000);

@@ -7,7 +7,8 @@ test("renewing and releasing race 500 times in both orders: released once, never
   const [one, other] = [fleetOf(world), fleetOf(world.isolate())];
   await one.beat({ slots: 20 });
   const race = async (turn: number) => {
-    const held = await lease(one, { class: "high" });
+    // With a name, so that the store is asked: this isolate does not see the releases.
+    const held = await lease(one, { class: "high", request_id: `r${turn}` });
     const renew = () => one.beat({ leases: [held] });
     const release = () => other.release(held);
     const calls = turn % 2 ? [renew(), release()] : [release(), renew()];
@@ -30,7 +31,7 @@ test("one lease released by many at once is reported released once", async () =>
   const fleet = fleetOf(world);
   const isolates = Array.from({ length: 4 }, () => fleetOf(world.isolate()));
   for (let turn = 0; turn < 20; turn++) {
-    const held = await lease(fleet);
+    const held = await lease(fleet, { request_id: `r${turn}` });
     const heard = await Promise.all(isolates.flatMap((one) => [one.release(held), one.release(held, "x")]));
     expect(heard.flatMap(({ body }) => body.released)).toEqual([held]);
   }

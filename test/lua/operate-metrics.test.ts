@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fleetOf, lease } from "../support/fleet.ts";
+import { limitOf } from "../support/limit.ts";
 import { claimOne, queueOf } from "../support/queue.ts";
 import { scrape } from "../support/scrape.ts";
 import { World } from "../support/world.ts";
@@ -46,12 +47,12 @@ test("held times fall into cumulative buckets in seconds", async () => {
   await fleet.beat();
   await world.settle();
   const samples = await scrape(world);
-  const held = (le: string) => samples.get(`fleetgate_lease_held_seconds_bucket{fleet="render",le="${le}"}`);
+  const held = (le: string) => samples.get(`fleetgate_fleet_held_seconds_bucket{fleet="render",le="${le}"}`);
   expect([held("1"), held("5"), held("15"), held("60"), held("14400"), held("+Inf")]).toEqual([
     1, 2, 2, 3, 3, 3,
   ]);
-  expect(samples.get('fleetgate_lease_held_seconds_sum{fleet="render"}')).toBe(24.5);
-  expect(samples.get('fleetgate_lease_held_seconds_count{fleet="render"}')).toBe(3);
+  expect(samples.get('fleetgate_fleet_held_seconds_sum{fleet="render"}')).toBe(24.5);
+  expect(samples.get('fleetgate_fleet_held_seconds_count{fleet="render"}')).toBe(3);
 });
 
 test("a scrape tells of every queue what waits, what is in flight and how old the oldest is", async () => {
@@ -67,6 +68,47 @@ test("a scrape tells of every queue what waits, what is in flight and how old th
   const of = (name: string) => samples.get(`fleetgate_queue_${name}{queue="infer"}`);
   expect([of("ready"), of("delayed"), of("in_flight"), of("dead")]).toEqual([2, 1, 1, 0]);
   expect(of("oldest_age_seconds")).toBe(1.5);
+});
+
+test("a scrape tells of every limit the level of its key default, its capacity and its rate; other keys add no series", async () => {
+  const world = new World();
+  const limit = limitOf(world, "api");
+  await limit.set({ capacity: 100, refill_per_s: 2.5 });
+  await limit.take({ cost: 60 });
+  for (let tenant = 0; tenant < 20; tenant++) await limit.take({ key: `tenant-${tenant}`, cost: 100 });
+  await world.settle();
+  world.advance(1_000);
+  const samples = await scrape(world);
+  const of = (name: string) => samples.get(`fleetgate_limit_${name}{limit="api"}`);
+  expect([of("level"), of("capacity"), of("rate_per_second")]).toEqual([42.5, 100, 2.5]);
+  expect([...samples.keys()].filter((name) => name.includes("_limit_"))).toHaveLength(3);
+});
+
+test("more pods, clusters, leases, tasks and keys of limits make not one series more", async () => {
+  const world = new World();
+  const [fleet, queue, limit] = [fleetOf(world), queueOf(world), limitOf(world)];
+  await queue.configure();
+  await limit.set({ capacity: 10, refill_per_s: 1 });
+  const work = async (name: string, count: number) => {
+    await fleet.batch(
+      name,
+      Array.from({ length: count }, (_, at) => ({ pod: `${name}-${at}` })),
+    );
+    for (let at = 0; at < count; at++) {
+      await fleet.acquire({ cluster: name, pod: `${name}-${at}` });
+      await queue.enqueue();
+      await limit.take({ key: `${name}-${at}` });
+    }
+    await queue.claim();
+    await world.settle();
+  };
+  await work("few", 2);
+  const before = [...(await scrape(world)).keys()];
+  await work("many", 30);
+  const after = [...(await scrape(world)).keys()];
+  expect(after).toEqual(before);
+  const labels = after.flatMap((name) => [...name.matchAll(/[{,](\w+)="/g)].map(([, label]) => label));
+  expect([...new Set(labels)].sort()).toEqual(["class", "fleet", "le", "limit", "queue", "reason", "status"]);
 });
 
 test("requests, the store's latency and its own figures are told", async () => {
@@ -93,7 +135,7 @@ test("with the store down a scrape still answers what the isolate knows", async 
   expect(samples.get("fleetgate_up")).toBe(0);
   expect(samples.get('fleetgate_requests_total{status="5xx"}')).toBe(1);
   expect(samples.get('fleetgate_store_errors_total{reason="refused"}')).toBeGreaterThan(0);
-  expect([...samples.keys()].filter((name) => /fleet_|queue_/.test(name))).toEqual([]);
+  expect([...samples.keys()].filter((name) => /fleet_|queue_|limit_|unread_/.test(name))).toEqual([]);
 });
 
 test("a scrape under load changes nothing that is stored, and no decision", async () => {
@@ -112,6 +154,25 @@ test("a scrape under load changes nothing that is stored, and no decision", asyn
   expect((await fleet.acquire()).body).toMatchObject({ granted: false });
   await scrape(world);
   expect((await fleet.acquire()).body).toMatchObject({ granted: false });
+});
+
+test("acquires with scrapes among them grant exactly the capacity, as without", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  await fleet.policy({ ttl_ms: 3_600_000, lease_ttl_ms: 3_600_000 });
+  await fleet.beatMany(20);
+  await world.settle();
+  const granted = async (request_id: string): Promise<boolean> => {
+    const { status, body } = await fleet.acquire({ request_id });
+    // A busy machine may not answer in time; the same request is then asked again.
+    return status === 503 ? granted(request_id) : body.granted;
+  };
+  const load = Array.from({ length: 40 }, async (_, at) => {
+    if (at % 5 === 0) await scrape(world);
+    return granted(`r${at}`);
+  });
+  expect((await Promise.all(load)).filter(Boolean)).toHaveLength(16);
+  expect((await scrape(world)).get('fleetgate_fleet_busy{fleet="render"}')).toBe(16);
 });
 
 test("a key sees its own fleets and queues alone, and one without the scope read none", async () => {

@@ -111,7 +111,7 @@ test("an abandoned task is redelivered when its lease lapses, and dead after max
   world.advance(1);
   expect(await queue.status()).toMatchObject({ ready: 1, in_flight: 0 });
   expect((await queue.task("t1")).body.state).toBe("ready");
-  expect((await claimOne(queue)).delivery).toBe(2);
+  expect((await claimOne(queue, { request_id: "again" })).delivery).toBe(2);
   world.advance(2_000);
   expect(await queue.status()).toMatchObject({ ready: 0, in_flight: 0, dead: 1 });
   expect((await queue.task("t1")).body.state).toBe("dead");
@@ -220,8 +220,17 @@ test("past its time limit a task's lease cannot be renewed and it is redelivered
   expect((await queue.claim()).body.reason).toBe("empty");
   world.advance(1);
   expect((await fleet.beat({ leases: [lease.id] })).body.lost).toEqual([lease.id]);
-  expect((await claimOne(queue)).delivery).toBe(2);
+  expect((await claimOne(queue, { request_id: "again" })).delivery).toBe(2);
   expect((await queue.complete(lease.id)).body.code).toBe("stale-lease");
+});
+
+test("a lease is said to live no longer than its task may run, so that its grant is known in each repeat", async () => {
+  const { queue, world } = await open(5, { time_limit_ms: 3_000, lease_ttl_ms: 60_000 });
+  await queue.enqueue({ id: "t1", delay_ms: 500 });
+  const { lease, deadline_at } = await claimOne(queue, { request_id: "r1", wait_ms: 20_000 });
+  expect(lease).toEqual({ id: expect.any(String), ttl_ms: 3_000, expires_at: deadline_at });
+  world.advance(1_000);
+  expect((await claimOne(queue, { request_id: "r1" })).lease).toEqual(lease);
 });
 
 test.each([

@@ -132,6 +132,6 @@ test("a worker with one slot to fill never sits on a second task", async () => {
   await queue.complete(first.lease.id);
   expect((await queue.claim({ pod: "w1" })).body.reason).toBe("empty");
   world.advance(1);
-  expect((await claimOne(queue, { pod: "w1" })).id).toBe("later");
+  expect((await claimOne(queue, { pod: "w1", request_id: "r2" })).id).toBe("later");
   expect((await queue.complete(second.lease.id)).status).toBe(200);
 });

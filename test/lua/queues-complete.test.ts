@@ -148,7 +148,7 @@ test("a task's own limits stand before the queue's", async () => {
   await queue.enqueue({ id: "t1", time_limit_ms: 2_000, max_deliveries: 1 });
   const task = await claimOne(queue);
   expect(task.deadline_at).toBe(world.now + 2_000);
-  expect(task.lease).toMatchObject({ ttl_ms: 10_000, expires_at: world.now + 2_000 });
+  expect(task.lease).toMatchObject({ ttl_ms: 2_000, expires_at: world.now + 2_000 });
   world.advance(2_000);
   expect((await queue.task("t1")).body.state).toBe("dead");
   await queue.enqueue({ id: "t2", max_deliveries: 7 });

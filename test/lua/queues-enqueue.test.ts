@@ -128,7 +128,7 @@ test("a delayed task is never early", async () => {
   world.advance(1);
   expect((await queue.task("t1")).body.state).toBe("ready");
   expect(await queue.status()).toMatchObject({ ready: 1, delayed: 0, backlog: 1 });
-  expect((await claimOne(queue)).enqueued_at).toBe(world.now - 3_000);
+  expect((await claimOne(queue, { request_id: "r1" })).enqueued_at).toBe(world.now - 3_000);
 });
 
 test("a delayed task stands in line from when it fell due", async () => {

@@ -13,7 +13,7 @@ test("a retry waits 1 s doubled by each delivery and lengthened by up to a quart
   await queue.enqueue({ id: "t1" });
   const waits = new Set<number>();
   for (let delivery = 1; delivery <= 20; delivery++) {
-    const task = await claimOne(queue);
+    const task = await claimOne(queue, { request_id: `r${delivery}` });
     expect(task.delivery).toBe(delivery);
     expect((await queue.fail(task.lease.id)).body).toEqual({ state: "delayed", already: false });
     const wait = await delayOf(world, queue);

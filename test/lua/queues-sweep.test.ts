@@ -35,7 +35,7 @@ test("five thousand abandoned tasks come back to one polling worker at its own p
   world.advance(1);
   const seen = new Set<string>();
   for (let turn = 0; turn < 500; turn++) {
-    const { tasks } = (await queue.claim({ max: 10 })).body;
+    const { tasks } = (await queue.claim({ max: 10, request_id: `r${turn}` })).body;
     expect(tasks).toHaveLength(10);
     for (const { id, delivery } of tasks) {
       expect(delivery).toBe(2);

@@ -1,8 +1,10 @@
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { costPage, monthlyCost } from "../../scripts/lib/cost.ts";
+import { promtool } from "./promtool.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(`${ROOT}/${path}`, "utf8");
@@ -23,7 +25,9 @@ function metricNames(): Set<string> {
 const dashboard = JSON.parse(read("deploy/grafana/dashboard.json"));
 const alerts = read("deploy/grafana/alerts.yaml");
 const docs = read("docs/operate.md");
-const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+interface Panel {
+  targets: { expr: string }[];
+}
 
 test("every metric that the dashboard, the alerts and the docs name is one that /metrics gives", () => {
   const known = metricNames();
@@ -60,29 +64,44 @@ test("the dashboard has panels with targets of their own that do not overlap", (
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("the alerts cover a full fleet, no pod, an old backlog, dead letters and a failing store", () => {
+test("the alerts cover a full fleet, no pod, an old backlog, dead letters, what is not read and a failing store", () => {
   const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
   expect(names).toEqual([
     "FleetgateFleetFull",
     "FleetgateNoLivePod",
     "FleetgateBacklogOld",
     "FleetgateDeadLetters",
+    "FleetgateUnread",
     "FleetgateStoreErrors",
     "FleetgateStoreDown",
   ]);
   for (const name of names) expect(docs).toContain(name);
 });
 
-test.skipIf(!hasPromtool)(
-  `promtool takes the alert rules${hasPromtool ? "" : " (skipped: promtool is not installed)"}`,
-  () => {
-    const { status, stdout } = spawnSync("promtool", ["check", "rules", "deploy/grafana/alerts.yaml"], {
-      cwd: ROOT,
-      encoding: "utf8",
+test("promtool takes the alert rules, and each fires when it should and not before", () => {
+  const rules = promtool(["check", "rules", `${ROOT}/deploy/grafana/alerts.yaml`]);
+  expect(rules).toMatchObject({ status: 0, said: expect.stringContaining("7 rules found") });
+  const tests = promtool(["test", "rules", `${ROOT}/test/node/alerts.yaml`]);
+  expect(tests).toMatchObject({ status: 0, said: expect.stringContaining("SUCCESS") });
+});
+
+test("promtool takes every query of the dashboard", () => {
+  const queries = dashboard.panels.flatMap(({ targets }: Panel) => targets.map(({ expr }) => expr));
+  const rules = queries.map((expr: string, at: number) => ({ record: `query:${at}`, expr }));
+  const dir = mkdtempSync(join(tmpdir(), "fleetgate-queries-"));
+  try {
+    const file = join(dir, "rules.yaml");
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+    const { status, said } = promtool(["check", "rules", file]);
+    expect({ status, said }).toMatchObject({
+      status: 0,
+      said: expect.stringContaining(`${rules.length} rules`),
     });
-    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining("6 rules found") });
-  },
-);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
 
 test("docs/cost.md is what scripts/cost makes", () => {
   expect(read("docs/cost.md")).toBe(costPage());

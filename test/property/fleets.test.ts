@@ -6,6 +6,16 @@ import { Run } from "./run.ts";
 const FLEETS = 20;
 const OPERATIONS = 260;
 
+const POD = { through: 0, pod: 0, instance: "2" } as const;
+
+/** An isolate whose answers are dropped never hears that the store does not know a script: so it knows them all. */
+const TEACHING: readonly Operation[] = [
+  { kind: "beat", ...POD, state: "ready", renew: 0, foreign: false },
+  { kind: "acquire", ...POD, class: "normal", request: 1, again: undefined },
+  { kind: "release", through: 0, picks: [0], junk: false },
+  { kind: "leave", ...POD },
+];
+
 /** Runs one sequence; gives what went wrong and how many operations it took. */
 async function attempt(
   operations: readonly Operation[],
@@ -43,6 +53,7 @@ test("after each of 5,000 random operations through several isolates all that sh
     numRuns: FLEETS,
   });
   expect(sequences.flat().length).toBeGreaterThanOrEqual(5_000);
+  expect(await attempt(TEACHING)).toBeUndefined();
   const outcomes = await Promise.all(sequences.map((one, place) => attempt(one, place)));
   const at = outcomes.findIndex((outcome) => outcome !== undefined);
   const failed = outcomes[at];

@@ -3,10 +3,19 @@ import { fleetOf } from "../support/fleet.ts";
 import { queueOf } from "../support/queue.ts";
 import { Random } from "../support/random.ts";
 import { type Heard, World } from "../support/world.ts";
-import { type Body, LEASE_TTL, MAX_DELIVERIES, Model, SLOT_TTL, TIME_LIMIT } from "./queue-model.ts";
+import {
+  type Body,
+  LEASE_TTL,
+  MAX_DELIVERIES,
+  Model,
+  SLOT_TTL,
+  type Task,
+  TIME_LIMIT,
+} from "./queue-model.ts";
 
 const RUNS = 8;
 const STEPS = 630;
+const DENIED_MS = 200;
 const PODS = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
 /** A lease that the queue never made. */
 const MADE_UP =
@@ -33,6 +42,8 @@ class Run {
   readonly leases: { id: string; pod: string }[] = [];
   readonly asked: { pod: string; request_id: string; max: number }[] = [];
   count = 0;
+  /** Until when this isolate may say no from memory to a claim without a name. */
+  deniedUntil = 0;
 
   constructor(seed: number) {
     this.random = new Random(seed);
@@ -48,7 +59,8 @@ class Run {
   readonly steps: [share: number, name: string, step: () => Promise<void>][] = [
     [20, "enqueue", () => this.enqueue()],
     [6, "batch", () => this.batch()],
-    [24, "claim", () => this.claim()],
+    [21, "claim", () => this.claim()],
+    [4, "claim unnamed", () => this.claimUnnamed()],
     [3, "claim again", () => this.claimAgain()],
     [16, "complete", () => this.complete(this.lease())],
     [10, "fail", () => this.fail(this.lease())],
@@ -128,6 +140,7 @@ class Run {
     const body = this.sending();
     const expected = this.model.enqueue(body, body.id);
     const { heard, again } = await this.ask((queue) => queue.enqueue({ ...body }));
+    if ("state" in expected && expected.state === "ready") this.deniedUntil = 0;
     expect(heard.body).toMatchObject(
       again && "duplicate" in expected ? { ...expected, duplicate: true } : expected,
     );
@@ -140,6 +153,7 @@ class Run {
       ...this.model.enqueue(body, body.id, turn),
     }));
     const { body } = await this.queue.batch(bodies.map((one) => ({ ...one })));
+    if (expected.some((one) => "state" in one && one.state === "ready")) this.deniedUntil = 0;
     expect(body.tasks).toEqual(expected);
   }
 
@@ -153,9 +167,36 @@ class Run {
     const paused = model.paused || model.fleetPaused;
     const { tasks, closed } = paused ? { tasks: [], closed: false } : model.choose(call.max);
     const { heard } = await this.ask((queue) => queue.claim(call));
+    this.expectTasks(call, heard, tasks, closed);
+    if (tasks.length === 0) return;
+    model.requests.set(
+      call.request_id,
+      tasks.map(({ lease }) => lease?.id ?? ""),
+    );
+    this.asked.push(call);
+  }
+
+  /** As `claim`, but this one may be said no to from memory. */
+  async claimUnnamed(): Promise<void> {
+    const call = { pod: this.random.pick(PODS), max: this.random.int(1, 10) };
+    const { model } = this;
+    const heard = await this.queue.claim(call);
+    if (model.paused || model.fleetPaused) return expect(heard.body.reason).toBe("paused");
+    if (this.world.lines.at(-1)?.trips === 0) {
+      expect(heard.body.tasks).toEqual([]);
+      return expect(model.now).toBeLessThan(this.deniedUntil);
+    }
+    const { tasks, closed } = model.choose(call.max);
+    this.expectTasks(call, heard, tasks, closed);
+  }
+
+  private expectTasks(call: { pod: string }, heard: Heard, tasks: Task[], closed: boolean): void {
+    const { model } = this;
+    const paused = model.paused || model.fleetPaused;
+    this.deniedUntil = model.now + DENIED_MS;
     expect(heard.body.tasks.map(({ id }: { id: string }) => id)).toEqual(tasks.map(({ id }) => id));
     const reason = paused ? "paused" : closed ? "at_capacity" : "empty";
-    if (tasks.length === 0) return expect(heard.body.reason).toBe(reason);
+    if (tasks.length === 0) expect(heard.body.reason).toBe(reason);
     for (const [at, task] of tasks.entries()) {
       const handed = heard.body.tasks[at];
       model.hand(task, handed.lease.id, call.pod);
@@ -165,11 +206,11 @@ class Run {
       expect(handed).toMatchObject({ ...told, enqueued_at: task.enqueued_at, lease: { expires_at } });
       this.leases.push({ id: handed.lease.id, pod: call.pod });
     }
-    model.requests.set(
-      call.request_id,
-      tasks.map(({ lease }) => lease?.id ?? ""),
-    );
-    this.asked.push(call);
+  }
+
+  /** A call of this isolate that did something ends what it remembers. */
+  private seen(outcome: object): void {
+    if (!("code" in outcome)) this.deniedUntil = 0;
   }
 
   async claimAgain(): Promise<void> {
@@ -193,6 +234,7 @@ class Run {
   async complete(lease: string): Promise<void> {
     const expected = this.model.complete(lease);
     const { heard, again } = await this.ask((queue) => queue.complete(lease, { result: 1 }));
+    this.seen(expected);
     expect(heard.body).toMatchObject(
       again && "completed" in expected ? { ...expected, already: true } : expected,
     );
@@ -203,6 +245,7 @@ class Run {
     const how = { delay_ms: this.random.pick([0, 1, 800, 2_500]), ...this.random.pick(kinds) };
     const expected = this.model.fail(lease, how);
     const { heard, again } = await this.ask((queue) => queue.fail(lease, how));
+    this.seen(expected);
     expect(heard.body).toMatchObject(
       again && "already" in expected ? { ...expected, already: true } : expected,
     );
@@ -236,12 +279,14 @@ class Run {
     const id = this.anyId();
     const expected = this.model.cancel(id);
     expect((await this.queue.cancel(id)).body).toMatchObject(expected);
+    this.seen(expected);
   }
 
   async redrive(): Promise<void> {
     const ids = this.random.chance(0.5) ? undefined : [this.anyId(), this.anyId()];
     const redriven = this.model.redrive(ids);
     expect((await this.queue.redrive({ ids })).body).toEqual({ redriven });
+    this.deniedUntil = 0;
   }
 
   async purge(): Promise<void> {
@@ -254,6 +299,7 @@ class Run {
     const pod = this.random.pick(PODS);
     const expected = this.model.leave(pod);
     const { body } = await this.fleet.leave({ pod });
+    this.deniedUntil = 0;
     expect({ ...body, released: body.released.sort() }).toEqual(expected);
   }
 
@@ -278,6 +324,7 @@ class Run {
       missing: task,
     });
     for (const id of ids) slots.delete(id);
+    if (ids.length > 0) this.deniedUntil = 0;
   }
 
   private async configure(): Promise<void> {

@@ -6,7 +6,6 @@ import type { Beat, Operation, Through } from "./operations.ts";
 
 const KEPT_MS = 5_000;
 const DENIED_MS = 200;
-const HEARD_MS = 10_000;
 
 /** One isolate as the model sees it: the rules it remembers, and what it may answer from memory. */
 interface Side {
@@ -15,7 +14,6 @@ interface Side {
   rules: Rules;
   rulesUntil: number;
   denials: Map<string, number>;
-  heard: Map<string, number>;
 }
 
 /** A fleet of the real coordinator beside its model; `step` does one operation on both and compares all that shows. */
@@ -34,7 +32,6 @@ export class Run {
       rules: DEFAULT_RULES,
       rulesUntil: 0,
       denials: new Map(),
-      heard: new Map(),
     });
     this.#sides = {
       0: side(this.#world),
@@ -171,7 +168,7 @@ export class Run {
       return;
     }
     const before = this.#model.status(rules);
-    if (heard.body.granted) this.#expectGrant(call, heard, rules);
+    if (heard.body.granted) this.#expectGrant(side, call, heard, rules);
     else if (heard.status === 409)
       expect([verdict.is, heard.body.code]).toEqual([expect.stringContaining("ended"), "request-ended"]);
     else if (heard.body.reason === "paused") expect(rules.paused).toBe(true);
@@ -184,11 +181,10 @@ export class Run {
         `a denial although ${JSON.stringify(verdict)}, ${before.available} free`,
       ).toBe(true);
       side.denials.set(call.class, this.#model.now + DENIED_MS);
-      side.heard.set(keyOf(call), this.#model.now + HEARD_MS);
     }
   }
 
-  #expectGrant(call: AcquireCall, { body }: Heard, rules: Rules): void {
+  #expectGrant(side: Side, call: AcquireCall, { body }: Heard, rules: Rules): void {
     const verdict = this.#model.judge(call, rules);
     expect(["granted", "ended or new"]).toContain(verdict.is);
     const again = verdict.is === "granted" ? verdict.lease : undefined;
@@ -201,12 +197,12 @@ export class Run {
     const capacity = this.#model.capacity(rules.ratios[call.class]);
     expect(body).toMatchObject({ live: this.#model.count("ready"), busy: this.#model.held.length, capacity });
     if (!again) expect(body.busy).toBeLessThanOrEqual(capacity);
+    if (body.busy >= capacity) side.denials.set(call.class, this.#model.now + DENIED_MS);
   }
 
   #mayRemember(side: Side, call: AcquireCall): boolean {
-    const now = this.#model.now;
-    const isHeard = call.request === undefined || now < (side.heard.get(keyOf(call)) ?? 0);
-    return isHeard && now < (side.denials.get(call.class) ?? 0);
+    // A request with a name is asked of the store: it may hold a lease whose answer was lost.
+    return call.request === undefined && this.#model.now < (side.denials.get(call.class) ?? 0);
   }
 
   async #release(operation: Operation & { kind: "release" }): Promise<void> {
@@ -247,12 +243,9 @@ export class Run {
     const side = this.#sides[through];
     const classes = { normal: { ratio }, high: { ratio: 1 } };
     await side.fleet.policy({ ttl_ms, lease_ttl_ms, paused, classes });
-    const isOther = lease_ttl_ms !== this.#model.rules.lease_ttl_ms;
     this.#model.rules = { ttl_ms, lease_ttl_ms, paused, ratios: { normal: ratio, high: 1 } };
     side.rulesUntil = 0;
     side.denials.clear();
-    // Until all have heard of a new default, a repeat may take a second slot: accepted, see fleets-policy.test.ts.
-    if (isOther) this.#advance(KEPT_MS);
   }
 
   #advance(ms: number): void {
@@ -346,5 +339,3 @@ const whoOf = (pod: number, instance: string): Who => ({
 });
 
 const fieldsOf = ({ cluster, pod, instance }: Who) => ({ cluster, pod, ...(instance && { instance }) });
-
-const keyOf = (call: AcquireCall) => JSON.stringify(call);

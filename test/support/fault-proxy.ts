@@ -38,6 +38,7 @@ const FAULTS: Record<string, (ask: Ask) => unknown> = {
   empty: ({ answer }) => answer(200, "{}"),
   null: ({ answer, text }) => answer(200, resultOf(text, "null")),
   arity: ({ answer, text }) => answer(200, resultOf(text, `["odd",1,"odd",1,"odd",1,"odd",1,"odd"]`)),
+  short: ({ answer, text }) => answer(200, resultOf(text, "[]")),
   forgetful: (ask) => (/^\["evalsha"/i.test(ask.text) ? FAULTS.noscript?.(ask) : pass(ask)),
   strict,
   holdAnswer: async (ask) => {

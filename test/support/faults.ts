@@ -21,7 +21,14 @@ export const FAULTS = [
   "arity",
 ] as const;
 
-export type Fault = (typeof FAULTS)[number] | "none" | "forgetful" | "holdAnswer" | "holdRequest" | "strict";
+export type Fault =
+  | (typeof FAULTS)[number]
+  | "none"
+  | "short"
+  | "forgetful"
+  | "holdAnswer"
+  | "holdRequest"
+  | "strict";
 
 /** The last part of a key's name: only requests that name such a key meet the fault. */
 export type FaultyKey = "bucket" | "members" | "pods" | "policy" | "drain" | "timers" | `task:${string}`;

@@ -21,6 +21,8 @@ def test_a_limit_is_made_spent_settled_and_taken_away(client: Client) -> None:
     both = client.take([{"limit": limit.name, "key": "é/1", "cost": 9}])
     assert both["allowed"]
     assert client.take([{"limit": limit.name, "key": "é/1"}])["refused_by"] == limit.name
+    [level] = [one for one in client.limits()["limits"] if one["limit"] == limit.name]
+    assert (level["remaining"], level["config"]["capacity"]) == (10, 10)
     limit.delete()
     with pytest.raises(ProblemError, match="not-found"):
         limit.get()

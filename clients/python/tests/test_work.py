@@ -170,6 +170,33 @@ def test_the_hard_time_limit_ends_the_lease_and_the_late_result_is_not_written(
     assert reasons in (["time_limit"], ["told"])
 
 
+def test_a_lease_longer_than_the_time_limit_is_trusted_to_the_limit_and_no_longer(
+    queue: Queue, fleet: Fleet
+) -> None:
+    seen: list[Any] = []
+
+    def handle(task: Task) -> None:
+        seen.append((task.soft_left, task.hard_left))
+        assert task.lost.wait(10)
+        seen.append(task.lease.reason)
+
+    queue.put(
+        fleet=fleet.name,
+        lease_ttl_ms=3_600_000,
+        time_limit_ms=2_000,
+        soft_time_limit_ms=1_000,
+        max_deliveries=1,
+    )
+    with working(queue, fleet, handle):
+        # It waits at the coordinator for longer than the limits, which count from the claim and not from the call.
+        time.sleep(2.5)
+        queue.enqueue(None, id="endless")
+        assert "result" not in finished(queue, "endless", "dead")
+    (soft, hard), reason = seen
+    assert 0 < soft <= 1 < hard <= 2
+    assert reason in ("time_limit", "told")
+
+
 def test_a_cancelled_task_is_told_to_its_handler(queue: Queue, fleet: Fleet) -> None:
     told = threading.Event()
 

@@ -140,18 +140,19 @@ async function workOnSlots(ground: DayGround, call: Call, pod: Pod): Promise<voi
   }
 }
 
+/** Claims as the client's worker does: one request id until there is a task, and no longer hint after each no. */
 async function workOnTasks(ground: DayGround, call: Call, pod: Pod): Promise<void> {
   const { time } = ground;
   const { cluster, pod: name } = pod;
-  for (let attempt = 0; ; attempt++) {
-    const body = { cluster, pod: name, attempt, wait_ms: WAIT_MS };
+  for (let number = 0; ; ) {
+    const body = { cluster, pod: name, request_id: `r${number}`, wait_ms: WAIT_MS };
     const { tasks, retry_after_ms = 0 } = await call<ClaimAnswer>("POST", `/v1/queues/${FLEET}/claim`, body);
     const [task] = tasks;
     if (!task) {
       await time.sleep(lengthen(retry_after_ms));
       continue;
     }
-    attempt = -1;
+    number++;
     await hold(ground, pod, task.lease.id);
     await call("POST", `/v1/queues/${FLEET}/complete`, { lease: task.lease.id });
   }

@@ -6,29 +6,30 @@ export interface Speed {
   p99Ms: number;
 }
 
-/** How often to do it, at how many at once, and how often before that to warm up. */
+/** How long to do it, at how many at once, and for how long before that to warm up. Times in milliseconds. */
 export interface Load {
-  count: number;
+  forMs: number;
   atOnce: number;
-  warmUp: number;
+  warmUpMs: number;
 }
 
-/** Does an operation `count` times, `atOnce` side by side; `between` runs after the warm-up, before the clock starts. */
+/** Does an operation for a time, `atOnce` side by side; `between` runs after the warm-up, before the clock starts. */
 export async function measure(
-  { count, atOnce, warmUp }: Load,
+  { forMs, atOnce, warmUpMs }: Load,
   operate: (turn: number) => Promise<unknown>,
   between: () => Promise<unknown> = async () => {},
 ): Promise<Speed> {
-  await run(warmUp, atOnce, (turn) => operate(count + turn));
+  await runFor(warmUpMs, atOnce, operate);
   await between();
   const times: number[] = [];
   const startedAt = performance.now();
-  await run(count, atOnce, async (turn) => {
+  await runFor(forMs, atOnce, async (turn) => {
     const sentAt = performance.now();
     await operate(turn);
     times.push(performance.now() - sentAt);
   });
   const seconds = (performance.now() - startedAt) / 1_000;
+  const count = times.length;
   times.sort((one, other) => one - other);
   return { count, perSecond: count / seconds, p50Ms: at(times, 0.5), p99Ms: at(times, 0.99) };
 }
@@ -49,4 +50,14 @@ export async function run(
     while (next < count) await turnOf(next++);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, count) }, lane));
+}
+
+/** Runs turns 0, 1, 2 … for a time in milliseconds, so many at once; those under way at its end are waited for. */
+async function runFor(ms: number, atOnce: number, turnOf: (turn: number) => Promise<unknown>): Promise<void> {
+  const end = performance.now() + ms;
+  let next = 0;
+  const lane = async () => {
+    while (performance.now() < end) await turnOf(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
 }

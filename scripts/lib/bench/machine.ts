@@ -7,14 +7,16 @@ import { findProgram } from "../programs.ts";
 
 const QUIET = 0.8;
 
-/** On what and when figures were taken, in one paragraph; the load tells whether others used the machine too. */
-export function describeMachine(): string {
+/**
+ * On what and when figures were taken, in one paragraph; where they are times the load tells whether others used the
+ * machine too.
+ */
+export function describeMachine({ timed }: { timed: boolean }): string {
   const [cpu] = cpus();
   const redis = execFileSync(findProgram("redis-server", "valkey-server"), ["--version"], {
     encoding: "utf8",
   });
   const version = /v=(\S+)/.exec(redis)?.[1] ?? redis.trim();
-  const [load = 0] = loadavg();
   return [
     `${new Date().toISOString().slice(0, 10)}`,
     `${cpus().length} cores of ${cpu?.model.trim() ?? "an unknown processor"}`,
@@ -22,8 +24,13 @@ export function describeMachine(): string {
     `Node ${process.versions.node}`,
     `Redis ${version}`,
     `workerd ${versionOf("workerd")}`,
-    `load before the start ${load.toFixed(1)}${load > QUIET ? " (the machine was shared: times are too long)" : ""}`,
+    ...(timed ? [describeLoad()] : []),
   ].join(" · ");
+}
+
+function describeLoad(): string {
+  const [load = 0] = loadavg();
+  return `load before the start ${load.toFixed(1)}${load > QUIET ? " (the machine was shared: times are too long)" : ""}`;
 }
 
 /** The installed version of a package, "not installed" where there is none. */

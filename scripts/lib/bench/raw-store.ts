@@ -32,6 +32,7 @@ export function makeRawStore(redis: RawRedis): Store {
       const [seconds, micros] = await redis.send<[string, string]>("TIME");
       return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
     },
+    read: async (read, reply) => reply.parse(await redis.send(...commandOf(read))),
     async reads(reads, reply) {
       const replies = await Promise.all(reads.map((read) => redis.send(...commandOf(read))));
       return z.array(reply).parse(replies);

@@ -24,8 +24,9 @@ export function makeRooms(store: Store) {
     rates: makeRates(ground),
     ledger: makeLedger(ground, makeTallies(ground)),
   };
-  const queues = makeQueues(shared);
-  return { queues, fleets: makeFleets({ ...shared, handBack: queues.handBack }) };
+  const queues = makeQueues({ ...shared, leased: (fleet) => fleets.leased(fleet) });
+  const fleets = makeFleets({ ...shared, handBack: queues.handBack });
+  return { queues, fleets };
 }
 
 /** Fleets and queues over one store. */

@@ -71,7 +71,7 @@ export function createBeater(send: SendBeat, start: BeaterStart, events: BeaterE
   }
 
   function check(): void {
-    for (const id of held.takeLapsed(monotonicMs())) events.lost(id, "silence");
+    for (const { id, reason } of held.takeLapsed(monotonicMs())) events.lost(id, reason);
   }
 
   function forgetAll(): void {
@@ -118,9 +118,9 @@ export function createBeater(send: SendBeat, start: BeaterStart, events: BeaterE
     const answer = await send(state, ids, Math.min(start.timeoutMs, 1.5 * pace()));
     told = answer.next_heartbeat_ms;
     held.renewed(ids, sentAt);
-    // One that is no longer held was released while the beat was under way: not lost.
-    for (const id of answer.lost) if (held.drop(id)) events.lost(id, "told");
     check();
+    // One that is no longer held was released while the beat was under way, or its loss has just been told.
+    for (const id of answer.lost) if (held.drop(id)) events.lost(id, "told");
     events.directive(answer.directive);
   }
 

@@ -2,6 +2,7 @@ import { beatDelayMs, lengthen } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { ProblemError, UnavailableError } from "../errors.ts";
 import { newRequestId } from "../ids.ts";
+import { type HeldLease, renewed } from "../keeper/held.ts";
 import type { Inside } from "../keeper/inside.ts";
 import type { ClaimedTask, QueueCalls } from "../queue-calls.ts";
 import { sleep } from "../timers.ts";
@@ -19,11 +20,11 @@ export interface Claimer {
   failed(error: unknown, failures: number): void;
 }
 
-/** A task in hand; times on the monotonic clock. `claimedAt` is when it was handed out, at the latest. */
+/** A task in hand; times on the monotonic clock. */
 export interface Delivery {
   task: ClaimedTask;
-  deadline: number;
-  claimedAt: number;
+  lease: HeldLease;
+  softDeadline: number | undefined;
 }
 
 /** One logical claim: one request id and what is known of it. */
@@ -69,8 +70,7 @@ async function ask(
   request: Request,
   signal: AbortSignal,
 ): Promise<Delivery[] | "again" | "ended"> {
-  const sentAt = monotonicMs();
-  request.unsureSince ??= sentAt;
+  request.unsureSince ??= monotonicMs();
   try {
     const answer = await claimer.calls.claim(bodyOf(claimer, request), { signal, retry: false });
     const { tasks } = answer;
@@ -121,14 +121,28 @@ async function confirmed(
   signal: AbortSignal,
 ): Promise<Delivery[]> {
   const heardAt = monotonicMs();
-  const since = request.unsureSince ?? heardAt;
-  const claimedAt = request.failures > 0 ? since : heardAt;
-  const fresh = tasks.every(({ lease }) => heardAt - since < lease.ttl_ms / 3);
-  const leases = tasks.map(({ lease }) => lease.id);
-  const { sentAt, lost } = fresh ? { sentAt: since, lost: [] } : await pod.renew(leases, signal);
-  return tasks
-    .filter(({ lease }) => !lost.includes(lease.id))
-    .map((task) => ({ task, claimedAt, deadline: sentAt + task.lease.ttl_ms }));
+  const { unsureSince: since = heardAt, failures } = request;
+  const deliveries = tasks.map((task) => deliveryOf(task, since, failures > 0 ? since : heardAt));
+  if (deliveries.every(({ lease }) => heardAt - since < lease.ttlMs / 3)) return deliveries;
+  const leases = deliveries.map(({ lease }) => lease.id);
+  const answer = await pod.renew(leases, signal);
+  return deliveries
+    .filter(({ lease }) => !answer.lost.includes(lease.id))
+    .map((delivery) => ({ ...delivery, lease: renewed(delivery.lease, answer.sentAt) }));
+}
+
+/**
+ * Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. It was
+ * claimed between `since` and `claimedAt`.
+ */
+function deliveryOf(task: ClaimedTask, since: number, claimedAt: number): Delivery {
+  const { id, ttl_ms: ttlMs, expires_at } = task.lease;
+  const here = (at: number) => claimedAt + at - (expires_at - ttlMs);
+  return {
+    task,
+    lease: { id, ttlMs, deadline: since + ttlMs, until: here(task.deadline_at) },
+    softDeadline: task.soft_deadline_at === undefined ? undefined : here(task.soft_deadline_at),
+  };
 }
 
 /**

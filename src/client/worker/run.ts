@@ -3,7 +3,7 @@ import { LeaseLostError } from "../errors.ts";
 import type { Activity } from "../keeper/activity.ts";
 import type { Hold } from "../keeper/hold.ts";
 import type { Inside } from "../keeper/inside.ts";
-import type { ClaimedTask, QueueCalls } from "../queue-calls.ts";
+import type { QueueCalls } from "../queue-calls.ts";
 import { later } from "../timers.ts";
 import type { Delivery } from "./claim.ts";
 import { endOf, type Reported, report } from "./report.ts";
@@ -21,17 +21,16 @@ export interface Runner {
 /** Runs one task under its lease to its end. Resolves when the handler has settled and its end was told; never rejects. */
 export async function runTask(
   runner: Runner,
-  { task, deadline, claimedAt }: Delivery,
+  { task, lease, softDeadline }: Delivery,
 ): Promise<Reported | "handedBack"> {
   const { calls, pod, handler, inHand, failed } = runner;
-  const hold = pod.hold({ id: task.lease.id, ttlMs: task.lease.ttl_ms, deadline });
+  const hold = pod.hold(lease);
   inHand.add(hold);
   // A handler that ignores its signal may run on, but the task is no longer in hand.
   hold.signal.addEventListener("abort", () => inHand.delete(hold), { once: true });
   const soft = new AbortController();
-  const cancel = atSoftDeadline(task, claimedAt, () =>
-    soft.abort(new DOMException("the soft time limit is over", "TimeoutError")),
-  );
+  const isOver = () => soft.abort(new DOMException("the soft time limit is over", "TimeoutError"));
+  const cancel = softDeadline === undefined ? () => {} : later(softDeadline - monotonicMs(), isOver);
   const context = { task, signal: hold.signal, softDeadline: soft.signal };
   const ended = await endOf(() => handler(task.payload, context));
   cancel();
@@ -42,15 +41,4 @@ export async function runTask(
   inHand.delete(hold);
   const left = hold.signal.reason instanceof LeaseLostError && hold.signal.reason.reason === "left";
   return left ? "handedBack" : outcome;
-}
-
-/** Runs something at the task's soft deadline, if it has one, by durations alone: the two clocks need not agree. */
-function atSoftDeadline(
-  { soft_deadline_at: softAt, lease }: ClaimedTask,
-  claimedAt: number,
-  run: () => void,
-) {
-  if (softAt === undefined) return () => {};
-  const softMs = softAt - (lease.expires_at - lease.ttl_ms);
-  return later(claimedAt + softMs - monotonicMs(), run);
 }

@@ -24,7 +24,8 @@ export function makeChart(onSpan: (span: Span) => void) {
   const heading = html("h2");
   const summary = html("p", { class: "unseen" });
   const choices = (Object.keys(SPANS) as Span[]).map((one) => {
-    const button = html("button", { type: "button", text: SPANS[one].label, "aria-pressed": one === span });
+    const pressed = String(one === span);
+    const button = html("button", { type: "button", text: SPANS[one].label, "aria-pressed": pressed });
     button.addEventListener("click", () => choose(one));
     return [one, button] as const;
   });
@@ -34,7 +35,7 @@ export function makeChart(onSpan: (span: Span) => void) {
 
   function choose(wanted: Span) {
     span = wanted;
-    for (const [one, button] of choices) setAttributes(button, { "aria-pressed": one === span });
+    for (const [one, button] of choices) setAttributes(button, { "aria-pressed": String(one === span) });
     onSpan(span);
   }
 

@@ -48,7 +48,7 @@ export function makePlot(parent: HTMLElement, width: number, onCursor: Cursor) {
   const options: uPlot.Options = {
     width,
     height: HEIGHT,
-    padding: [8, 18, 0, 0],
+    padding: [8, 26, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 5 } },
     scales,

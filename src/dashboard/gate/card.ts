@@ -4,7 +4,7 @@ import { scaleFor } from "./cells.ts";
 import { makeClusters } from "./clusters.ts";
 import { makeFigures } from "./figures.ts";
 import { makeGate } from "./gate.ts";
-import type { Picture } from "./picture.ts";
+import { type Picture, sentenceOf } from "./picture.ts";
 
 const HEIGHT = { selected: 40, other: 22 };
 const CLUSTER_GAP = 16;
@@ -68,6 +68,8 @@ export function makeCard() {
       setText(tags, said.join(" · "));
       setAttributes(element, { "data-fleet": picture.fleet, "data-selected": isSelected });
       figures.update(picture);
+      // Told at once: what is drawn waits until the room for it is known.
+      setAttributes(gate.element, { "aria-label": sentenceOf(picture) });
       draw();
     },
   };

@@ -2,7 +2,7 @@ import { setAttributes, setText, svg } from "../dom.ts";
 import { makeCellRow } from "./cell-row.ts";
 import { cellsOf, type Scale, xOf } from "./cells.ts";
 import { makeMark } from "./mark.ts";
-import { type Picture, sentenceOf } from "./picture.ts";
+import type { Picture } from "./picture.ts";
 
 const LABELS = 20;
 const OVERHANG = 5;
@@ -37,7 +37,6 @@ export function makeGate() {
       setAttributes(element, {
         width: Math.max(width, lineX, endX) + OVERHANG,
         height: LABELS + height + OVERHANG,
-        "aria-label": sentenceOf(picture),
       });
     },
   };

@@ -2,6 +2,7 @@ import type { FleetsAnswer, StatusAnswer } from "../../fleets/schema.ts";
 import { type Api, CallFailed, path } from "../api.ts";
 import { html, setAttributes } from "../dom.ts";
 import { keyedList } from "../keyed.ts";
+import { makeBroken } from "../panels/broken.ts";
 import type { Tab } from "../route.ts";
 import { type CardState, makeCard } from "./card.ts";
 import { makeEmpty } from "./empty.ts";
@@ -23,15 +24,17 @@ const AT_ONCE = 8;
 export function makeOverview(api: Api) {
   const list = html("div", { class: "fleets" });
   const empty = makeEmpty();
+  const broken = makeBroken("Fleets");
   const show = keyedList<CardState>(list, ({ picture }) => picture.fleet, makeCard);
   const known = new Map<string, Known>();
   let rows: FleetRow[] = [];
+  let unreadable = new Set<string>();
   let selected: string | undefined;
   let tab: Tab = "pods";
   let preview: number | undefined;
 
   function draw() {
-    setAttributes(empty, { hidden: rows.length > 0 });
+    setAttributes(empty, { hidden: rows.length + unreadable.size > 0 });
     show(
       rows.map((row) => {
         const isSelected = row.fleet === selected;
@@ -49,15 +52,20 @@ export function makeOverview(api: Api) {
   }
 
   return {
-    element: html("section", { "aria-label": "Fleets" }, empty, list),
+    element: html("section", { "aria-label": "Fleets" }, empty, list, broken.element),
     get selectedStatus(): StatusAnswer | undefined {
       return selected === undefined ? undefined : known.get(selected)?.status;
     },
 
-    async refresh(listed: FleetRow[], wanted: string | undefined, signal: AbortSignal) {
-      const isListed = listed.some(({ fleet }) => fleet === wanted);
-      const all =
-        wanted && !isListed ? [...listed, { fleet: wanted, live: 0, busy: 0, capacity: 1 }] : listed;
+    /** Whether a fleet's records were broken when it was last asked about; it is then told in a line of its own. */
+    isBroken: (fleet: string | undefined) => fleet !== undefined && unreadable.has(fleet),
+
+    async refresh(answer: FleetsAnswer, wanted: string | undefined, signal: AbortSignal) {
+      unreadable = new Set(answer.broken?.map(({ name }) => name));
+      broken.update(answer.broken);
+      const listed = answer.fleets;
+      const isTold = wanted && (unreadable.has(wanted) || listed.some(({ fleet }) => fleet === wanted));
+      const all = wanted && !isTold ? [...listed, { fleet: wanted, live: 0, busy: 0, capacity: 1 }] : listed;
       const due = all.filter((row) => row.fleet !== wanted && isDue(row, known.get(row.fleet)));
       const asked = [...all.filter(({ fleet }) => fleet === wanted), ...due.slice(0, AT_ONCE)];
       await Promise.all(asked.map((row) => ask(row, signal).catch(leaveOut)));

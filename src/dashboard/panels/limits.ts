@@ -1,55 +1,53 @@
-import type { LimitAnswer, TakeAnswer } from "../../limits/schema.ts";
+import type { LimitAnswer, LimitsAnswer, TakeAnswer } from "../../limits/schema.ts";
 import { type Api, CallFailed, path } from "../api.ts";
-import { html, setAttributes, setText } from "../dom.ts";
-import { count, duration } from "../format.ts";
+import { html, setAttributes } from "../dom.ts";
 import { rememberedNames } from "../session.ts";
 import { wordsOf } from "../words.ts";
+import { makeBroken } from "./broken.ts";
+import { type Level, makeLimitTable } from "./limit-table.ts";
 import { makeNameForm } from "./name-form.ts";
 import { makeMessage, type Panel } from "./panel.ts";
-import { fillHead, makeCells, makeTable } from "./table.ts";
 
-interface Watched {
-  limit: string;
-  key: string;
-  rules: LimitAnswer;
-  level: TakeAnswer;
-}
+const DEFAULT_KEY = "default";
 
-const COLUMNS = {
-  limit: { title: "Limit" },
-  kind: { title: "Kind", kind: "wide" },
-  level: { title: "Level" },
-  rate: { title: "Per second", kind: "number" },
-  next: { title: "Next", kind: "number" },
-  drop: { title: "Stop watching", kind: "action" },
-} as const;
+const nameOf = ({ limit, key }: Pick<Level, "limit" | "key">) => JSON.stringify([limit, key]);
+const byName = (one: Level, other: Level) => (one.limit < other.limit ? -1 : one.limit > other.limit ? 1 : 0);
 
-/** Limits that somebody named here, with how much of each is left. */
+/** Every limit with how much of it is left, and of the keys that this fleet takes from or that were named here. */
 export function makeLimits(api: Api, again: () => void): Panel {
   const remembered = rememberedNames("limits");
   const message = makeMessage();
   const key = html("input", {
     id: "watch-limit-key",
-    value: "default",
+    value: DEFAULT_KEY,
     maxlength: 1_024,
     autocomplete: "off",
   });
   const form = makeNameForm(
     "Limit",
-    async (name) => {
-      const wanted = key.value || "default";
-      await read(JSON.stringify([name, wanted]));
+    async (limit) => {
+      const wanted = nameOf({ limit, key: key.value || DEFAULT_KEY });
+      await read(wanted);
       message.say("");
-      remembered.add(JSON.stringify([name, wanted]));
+      remembered.add(wanted);
       again();
     },
-    html("label", { for: "watch-limit-key", text: "Key" }),
-    key,
+    html("span", { class: "pair" }, html("label", { for: "watch-limit-key", text: "Key" }), key),
   );
-  const none = html("p", { class: "none", text: "Name a limit, and the key in it, to see its level." });
-  const table = makeTable<Watched>("Limits", COLUMNS, ({ limit, key }) => `${limit}/${key}`, makeLimit);
+  const none = html("p", {
+    class: "none",
+    text: "No limit was heard of in the last 24 hours. A silent one, or another key, can be named above.",
+  });
+  const broken = makeBroken("Limits");
+  const table = makeLimitTable(
+    (one) => remembered.read().includes(nameOf(one)),
+    (one) => {
+      remembered.drop(nameOf(one));
+      again();
+    },
+  );
 
-  async function read(name: string, signal?: AbortSignal): Promise<Watched> {
+  async function read(name: string, signal?: AbortSignal): Promise<Level> {
     const [limit, key] = JSON.parse(name) as [string, string];
     const [rules, level] = await Promise.all([
       api.get<LimitAnswer>(path`/v1/limits/${limit}`, signal),
@@ -58,51 +56,35 @@ export function makeLimits(api: Api, again: () => void): Panel {
     return { limit, key, rules, level };
   }
 
-  function makeLimit({ limit, key }: Watched) {
-    const { row, cells } = makeCells(COLUMNS);
-    fillHead(cells.limit, limit, key);
-    const meter = html("meter", { min: 0, "aria-label": `Left of ${limit}, key ${key}` });
-    const figures = html("span");
-    cells.level.append(meter, " ", figures);
-    const drop = html("button", {
-      type: "button",
-      text: "Remove",
-      "aria-label": `Stop watching ${limit}, key ${key}`,
-    });
-    drop.addEventListener("click", () => {
-      remembered.drop(JSON.stringify([limit, key]));
-      again();
-    });
-    cells.drop.append(drop);
-    return {
-      element: row,
-      update({ rules, level }: Watched) {
-        setText(cells.kind, rules.algorithm.replace("_", " ") + (rules.shadow ? ", only watching" : ""));
-        setAttributes(meter, { max: rules.capacity, value: level.remaining });
-        setText(figures, `${count(level.remaining)} of ${count(rules.capacity)}`);
-        setText(cells.rate, count(level.rate_per_s));
-        setText(cells.next, level.allowed ? "now" : `in ${duration(level.retry_after_ms ?? 0)}`);
-      },
-    };
+  /** One that is not in the list; it may be gone meanwhile. */
+  async function named(name: string, signal: AbortSignal): Promise<Level[]> {
+    try {
+      return [await read(name, signal)];
+    } catch (error) {
+      if (!(error instanceof CallFailed) || error.isOutage) throw error;
+      remembered.drop(name);
+      message.say(wordsOf(error), true);
+      return [];
+    }
   }
 
   return {
-    element: html("div", {}, form, message.element, table.element, none),
-    async refresh(_fleet, _status, signal) {
-      const all = await Promise.all(
-        remembered.read().map((name) =>
-          read(name, signal).catch((error: unknown) => {
-            if (!(error instanceof CallFailed) || error.isOutage) throw error;
-            remembered.drop(name);
-            message.say(wordsOf(error), true);
-            return undefined;
-          }),
-        ),
-      );
-      const shown = all.filter((one) => one !== undefined);
-      table.update(shown);
-      setAttributes(none, { hidden: shown.length > 0 });
-      setAttributes(table.element, { hidden: shown.length === 0 });
+    element: html("div", {}, form, message.element, broken.element, table.element, none),
+    async refresh(fleet, status, signal) {
+      const answer = await api.get<LimitsAnswer>("/v1/limits", signal);
+      const listed = answer.limits.map(({ limit, config, ...level }): Level => {
+        return { limit, key: DEFAULT_KEY, rules: config, level };
+      });
+      const own = status?.policy.limit;
+      const wanted = [...(own ? [nameOf({ limit: own, key: fleet })] : []), ...remembered.read()];
+      const known = new Set(listed.map(nameOf));
+      const rest = [...new Set(wanted)].filter((name) => !known.has(name));
+      const others = await Promise.all(rest.map((name) => named(name, signal)));
+      const all = [...listed, ...others.flat()].sort(byName);
+      broken.update(answer.broken);
+      table.update(all);
+      setAttributes(none, { hidden: all.length > 0 });
+      setAttributes(table.element, { hidden: all.length === 0 });
     },
     reset() {
       message.say("");

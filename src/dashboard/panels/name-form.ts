@@ -23,8 +23,7 @@ export function makeNameForm(
   const form = html(
     "form",
     { class: "watch" },
-    html("label", { for: id, text: what }),
-    input,
+    html("span", { class: "pair" }, html("label", { for: id, text: what }), input),
     ...more,
     button,
     message.element,

@@ -3,6 +3,7 @@ import { type Api, CallFailed, path } from "../api.ts";
 import { html, setAttributes } from "../dom.ts";
 import { rememberedNames } from "../session.ts";
 import { wordsOf } from "../words.ts";
+import { makeBroken } from "./broken.ts";
 import { makeDead } from "./dead.ts";
 import { makeNameForm } from "./name-form.ts";
 import { makeMessage, type Panel } from "./panel.ts";
@@ -13,6 +14,7 @@ export function makeQueues(api: Api, again: () => void): Panel {
   const remembered = rememberedNames("queues");
   const message = makeMessage();
   const dead = makeDead(api, again);
+  const broken = makeBroken("Queues");
   const table = makeQueueTable((queue) => dead.open(queue));
   const none = html("p", {
     class: "none",
@@ -40,13 +42,15 @@ export function makeQueues(api: Api, again: () => void): Panel {
   }
 
   return {
-    element: html("div", {}, form, message.element, table.element, none, dead.element),
+    element: html("div", {}, form, message.element, broken.element, table.element, none, dead.element),
     async refresh(fleet, _status, signal) {
       wanted = fleet;
-      const { queues } = await api.get<QueuesAnswer>(`/v1/queues?fleet=${encodeURIComponent(fleet)}`, signal);
+      const answer = await api.get<QueuesAnswer>(`/v1/queues?fleet=${encodeURIComponent(fleet)}`, signal);
+      const { queues } = answer;
       const rest = remembered.read().filter((name) => !queues.some(({ queue }) => queue === name));
       const silent = await Promise.all(rest.map((name) => named(name, signal)));
       const all = [...queues, ...silent.flat()];
+      broken.update(answer.broken);
       table.update(all);
       setAttributes(none, { hidden: all.length > 0 });
       setAttributes(table.element, { hidden: all.length === 0 });

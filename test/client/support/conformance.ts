@@ -1,5 +1,5 @@
-import type { Client } from "../../../src/client/index.ts";
 import document from "../../conformance/cases.json" with { type: "json" };
+import type { Args } from "./conformance-calls.ts";
 import type { Reply, Seen } from "./faulty-server.ts";
 
 type Json = Record<string, unknown>;
@@ -8,14 +8,7 @@ type Json = Record<string, unknown>;
 export interface Case {
   name: string;
   call: string;
-  args: {
-    fleet?: string;
-    queue?: string;
-    id?: string;
-    body?: Json;
-    query?: Json;
-    options?: { deadline_ms?: number };
-  };
+  args: Args;
   respond: (string | (Reply & { use?: string; delay_ms?: number }))[];
   expect: {
     requests: (ExpectedRequest & { times?: number })[] | null;
@@ -56,56 +49,6 @@ export function resultOf({ expect }: Case): unknown {
   return typeof expect.result === "string" ? named(expect.result).body : expect.result;
 }
 
-/** Makes the call that a case names. */
-export async function perform(client: Client, { call, args }: Case): Promise<unknown> {
-  if (call === "fleets") return client.fleets();
-  if (call === "queues") return client.queues(args.query);
-  if (args.queue !== undefined) return performOnQueue(client, call, args);
-  const fleet = client.fleet(args.fleet ?? "");
-  const options = args.options && { deadlineMs: args.options.deadline_ms };
-  // biome-ignore lint/suspicious/noExplicitAny: the file holds bodies of every call
-  const given = (args.query ?? args.body) as any;
-  if (call === "status") return fleet.status(options);
-  if (call === "get_policy") return fleet.getPolicy(options);
-  if (call === "put_policy") return fleet.putPolicy(given, options);
-  if (call === "pods") return fleet.pods(given, options);
-  if (call === "pod_pages") return every(fleet.podPages(given, options));
-  if (call === "heartbeat") return fleet.heartbeat(given, options);
-  if (call === "heartbeats") return fleet.heartbeats(given, options);
-  if (call === "acquire") return fleet.acquire(given, options);
-  if (call === "release") return fleet.release(given, options);
-  if (call === "leave") return fleet.leave(given, options);
-  if (call === "drain") return fleet.drain(given, options);
-  if (call === "draining") return fleet.draining(options);
-  if (call === "scale") return fleet.scale(given, options);
-  if (call === "idle") return fleet.idle(given, options);
-  if (call === "history") return fleet.history(given, options);
-  throw new Error(`the file names a call this client does not know: ${call}`);
-}
-
-async function performOnQueue(client: Client, call: string, args: Case["args"]): Promise<unknown> {
-  const queue = client.queue(args.queue ?? "");
-  const options = args.options && { deadlineMs: args.options.deadline_ms };
-  // biome-ignore lint/suspicious/noExplicitAny: the file holds bodies of every call
-  const given = (args.query ?? args.body) as any;
-  if (call === "configure") return queue.configure(given, options);
-  if (call === "queue_status") return queue.status(options);
-  if (call === "enqueue") return queue.enqueue(given, options);
-  if (call === "enqueue_batch") return queue.enqueueBatch(given, options);
-  if (call === "claim") return queue.claim(given, options);
-  if (call === "complete") return queue.complete(given, options);
-  if (call === "fail") return queue.fail(given, options);
-  if (call === "task") return queue.task(args.id ?? "", options);
-  if (call === "cancel") return queue.cancel(args.id ?? "", options);
-  if (call === "dead") return queue.dead(given, options);
-  if (call === "dead_pages") return every(queue.deadPages(given, options));
-  if (call === "redrive") return queue.redrive(given, options);
-  if (call === "purge") return queue.purge(given, options);
-  if (call === "scale") return queue.scale(given, options);
-  if (call === "history") return queue.history(given, options);
-  throw new Error(`the file names a call this client does not know: ${call}`);
-}
-
 /** The parts of a seen request that a case speaks of, with bound text put in the place of its `$bind`. */
 export function asExpected(
   seen: Seen,
@@ -121,12 +64,6 @@ export function asExpected(
     ...(expected.headers && { headers: Object.fromEntries(headers) }),
     ...(seen.body !== undefined && { body: unbound(seen.body, expected.body, bound) }),
   };
-}
-
-async function every<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const read: T[] = [];
-  for await (const page of pages) read.push(page);
-  return read;
 }
 
 function unbound(seen: unknown, expected: unknown, bound: Map<string, string>): unknown {

@@ -9,8 +9,9 @@ export interface Behaviour {
   paceMs: number;
   leaseTtlMs: number;
   retryAfterMs: number;
-  /** The queue's soft time limit. */
+  /** The queue's soft and hard time limits. */
   softMs?: number;
+  limitMs?: number;
   directive: "run" | "drain";
   /** Answers instead of the coordinator, which does nothing. */
   instead: (seen: Seen) => Reply | undefined | Promise<Reply | undefined>;

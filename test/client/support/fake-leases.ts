@@ -1,6 +1,7 @@
 /** Leases in memory, on the clock of this process. */
 export interface FakeLeases {
-  grant(id: string, ttlMs: number): void;
+  /** `until` is where it ends for good, by `performance.now()`. */
+  grant(id: string, ttlMs: number, until?: number): void;
   has(id: string): boolean;
   live(id: string): boolean;
   renew(id: string): void;
@@ -11,17 +12,17 @@ export interface FakeLeases {
 
 /** Makes an empty book of leases. */
 export function createFakeLeases(): FakeLeases {
-  const leases = new Map<string, { ttlMs: number; deadline: number }>();
+  const leases = new Map<string, { ttlMs: number; until: number; deadline: number }>();
   const live = (id: string) => (leases.get(id)?.deadline ?? 0) > performance.now();
-  const grant = (id: string, ttlMs: number) => {
-    leases.set(id, { ttlMs, deadline: performance.now() + ttlMs });
+  const grant = (id: string, ttlMs: number, until = Number.POSITIVE_INFINITY) => {
+    leases.set(id, { ttlMs, until, deadline: Math.min(performance.now() + ttlMs, until) });
   };
   return {
     grant,
     live,
     has: (id) => leases.has(id),
     renew: (id) => {
-      if (live(id)) grant(id, leases.get(id)?.ttlMs ?? 0);
+      if (live(id)) grant(id, leases.get(id)?.ttlMs ?? 0, leases.get(id)?.until);
     },
     end: (id) => {
       const was = live(id);

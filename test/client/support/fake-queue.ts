@@ -9,6 +9,8 @@ export interface FakeTask {
   text: string;
   delivery: number;
   lease?: string;
+  /** When it was handed out, by `performance.now()`. */
+  claimedAt?: number;
 }
 
 /** One queue in memory: what waits, what ended and how. */
@@ -27,8 +29,9 @@ export interface FakeQueue {
 /** Makes an empty queue whose tasks take the given leases. */
 export function createFakeQueue(
   leases: FakeLeases,
-  behaviour: { leaseTtlMs: number; retryAfterMs: number; softMs?: number },
+  behaviour: { leaseTtlMs: number; retryAfterMs: number; softMs?: number; limitMs?: number },
 ): FakeQueue {
+  const limitMs = () => behaviour.limitMs ?? 3_600_000;
   const requests = new Map<string, FakeTask[]>();
   const ended = new Map<string, Reply>();
   const queue: FakeQueue = {
@@ -72,8 +75,9 @@ export function createFakeQueue(
 
   function handOut(task: FakeTask, pod: string): FakeTask {
     const delivery = task.delivery + 1;
-    const out = { ...task, delivery, lease: `${pod}/${task.id}/${delivery}/${crypto.randomUUID()}` };
-    leases.grant(out.lease, behaviour.leaseTtlMs);
+    const lease = `${pod}/${task.id}/${delivery}/${crypto.randomUUID()}`;
+    const out = { ...task, delivery, lease, claimedAt: performance.now() };
+    leases.grant(out.lease, behaviour.leaseTtlMs, out.claimedAt + limitMs());
     queue.claimed.push(out);
     return out;
   }
@@ -91,15 +95,16 @@ export function createFakeQueue(
   function wire({ id, text, delivery, lease }: FakeTask): string {
     const at = 1_790_000_000_000;
     const { leaseTtlMs, softMs } = behaviour;
+    const lastsMs = Math.min(leaseTtlMs, limitMs());
     const rest = JSON.stringify({
       id,
       priority: 0,
       class: "normal",
       delivery,
       enqueued_at: at,
-      lease: { id: lease, ttl_ms: leaseTtlMs, expires_at: at + leaseTtlMs },
+      lease: { id: lease, ttl_ms: lastsMs, expires_at: at + lastsMs },
       ...(softMs !== undefined && { soft_deadline_at: at + softMs }),
-      deadline_at: at + 3_600_000,
+      deadline_at: at + limitMs(),
     });
     return `{"payload":${text},${rest.slice(1)}`;
   }

@@ -18,7 +18,7 @@ from .keeper.beater import ThreadBeater
 from .keeper.beats import BeaterStart, SendBeat
 from .keeper.held import HeldLease
 from .keeper.messages import Outbox
-from .keeper.parent import die_with, ignore_signals, is_stopped
+from .keeper.parent import deaf_to_signals, die_with, end_without, is_stopped
 from .sender import Sender
 from .settings import Settings
 from .wire.fleets import BeatState, HeartbeatAnswer
@@ -26,7 +26,7 @@ from .wire.fleets import BeatState, HeartbeatAnswer
 
 def main() -> None:
     """Serves one parent until it says stop or is gone."""
-    ignore_signals()
+    deaf_to_signals()
     start: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     die_with(start["parent"])
     outbox = Outbox(sys.stdout.buffer)
@@ -58,8 +58,7 @@ def _send_beats(start: dict[str, Any]) -> SendBeat:
     parent: int = start["parent"]
 
     def send(state: BeatState, leases: list[str], timeout: float) -> HeartbeatAnswer:
-        if os.getppid() != parent:
-            os._exit(0)
+        end_without(parent)
         if is_stopped(parent):
             raise UnavailableError(0, "the process is stopped")
         return calls.heartbeat(**body, state=state, leases=leases, repeat=False, timeout=timeout)

@@ -16,7 +16,7 @@ from .sender import Sender
 from .settings import make_settings
 from .transport import Transport
 from .wire.fleets import FleetsAnswer
-from .wire.limits import Take, TakesAnswer
+from .wire.limits import LimitsAnswer, Take, TakesAnswer
 from .wire.queues import QueuesAnswer
 
 if TYPE_CHECKING:
@@ -81,6 +81,11 @@ class Client:
     def queues(self, *, fleet: str | None = None, **options: Unpack[CallOptions]) -> QueuesAnswer:
         """Every queue the key may see, or those of one fleet, with counts and configuration; 200 at most."""
         call = Call[QueuesAnswer]("GET", f"/v1/queues{query(fleet=fleet)}", holds(queues=list))
+        return self._send(call, **options)
+
+    def limits(self, **options: Unpack[CallOptions]) -> LimitsAnswer:
+        """Every limit heard of in the last 24 hours, with its rules and the level of its key `default`."""
+        call = Call[LimitsAnswer]("GET", "/v1/limits", holds(limits=list))
         return self._send(call, **options)
 
     def take(

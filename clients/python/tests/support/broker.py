@@ -44,6 +44,12 @@ class Broker:
             self.halt()  # somebody else took the port in between
         raise RuntimeError("the broker's Redis did not start")
 
+    def stop_for(self, seconds: float) -> None:
+        """Ends it, and starts it again with its data after so many seconds."""
+        self._end()
+        time.sleep(seconds)
+        self.start()
+
     def stop(self) -> None:
         """Ends it and removes its data."""
         self.halt()

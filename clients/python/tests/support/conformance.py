@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Callable
 from urllib.parse import parse_qsl, urlsplit
 
 from fleetgate import Client
@@ -40,16 +40,17 @@ def perform(client: Client, case: Case) -> Any:
     options: dict[str, Any] = {}
     if "options" in args:
         options["deadline"] = args["options"]["deadline_ms"] / 1_000
-    if call == "fleets":
-        return client.fleets(**options)
     given = {
         _keyword(name): value for name, value in {**args.get("query", {}), **args.get("body", {})}.items()
     }
-    if call == "queues":
-        return client.queues(**given, **options)
-    if "id" in args:
-        given["id"] = args["id"]
-    room: Any = client.queue(args["queue"]) if "queue" in args else client.fleet(args["fleet"])
+    given.update({name: args[name] for name in ("id", "key") if name in args})
+    makers: dict[str, Callable[[str], Any]] = {
+        "fleet": client.fleet,
+        "queue": client.queue,
+        "limit": client.limit,
+        "filter": client.filter,
+    }
+    room: Any = next((make(args[kind]) for kind, make in makers.items() if kind in args), client)
     answer = getattr(room, _METHODS.get(call, call))(**given, **options)
     if call in ("pod_pages", "dead_pages"):
         return list(answer)
@@ -57,7 +58,12 @@ def perform(client: Client, case: Case) -> Any:
 
 
 # What the cases call otherwise than this client does.
-_METHODS = {"configure": "put", "queue_status": "get"}
+_METHODS = {
+    "configure": "put",
+    "queue_status": "get",
+    "take_all": "take",
+    **{f"{verb}_{room}": verb for verb in ("put", "get", "delete") for room in ("limit", "filter")},
+}
 
 
 def _without_texts(answer: Any) -> Any:

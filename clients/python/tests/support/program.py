@@ -20,6 +20,7 @@ class Program:
     """Its lines are read as they come; `says` waits for one that starts with given words."""
 
     def __init__(self, arguments: Sequence[str], environment: dict[str, str]) -> None:
+        self.environment = environment
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUNBUFFERED": "1", **environment},

@@ -221,6 +221,7 @@ class AsyncClient(Twin):
     _sync: Client
     fleets = twin(Client.fleets)
     queues = twin(Client.queues)
+    limits = twin(Client.limits)
     take = twin(Client.take)
 
     def __init__(self, *args: Any, **options: Any) -> None:

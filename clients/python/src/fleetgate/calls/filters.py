@@ -32,7 +32,7 @@ class FilterCalls:
 
     def delete(self, **options: Unpack[CallOptions]) -> dict[str, Any]:
         """Takes the filter away."""
-        return self._send(Call[dict[str, Any]]("DELETE", self._base, lambda _: True), **options)
+        return self._send(Call[dict[str, Any]]("DELETE", self._base, holds(deleted=bool)), **options)
 
     def add(self, items: Sequence[str], **options: Unpack[CallOptions]) -> AddAnswer:
         """Adds up to 1,000 items."""
@@ -43,10 +43,13 @@ class FilterCalls:
 
     def check(self, items: Sequence[str], **options: Unpack[CallOptions]) -> CheckAnswer:
         """Whether each item may have been added; a False is sure."""
-        return self._send(
-            Call[CheckAnswer]("POST", f"{self._base}/check", holds(present=list), {"items": list(items)}),
-            **options,
-        )
+        asked = list(items)
+
+        def accepts(answer: dict[str, Any]) -> bool:
+            return has(answer, present=list) and len(answer["present"]) == len(asked)
+
+        call = Call[CheckAnswer]("POST", f"{self._base}/check", accepts, {"items": asked})
+        return self._send(call, **options)
 
     def guard(
         self,
@@ -64,7 +67,8 @@ class FilterCalls:
 
     def rotate(self, **options: Unpack[CallOptions]) -> dict[str, Any]:
         """Starts a new generation; not repeated once sent, since twice would forget everything."""
-        call = Call[dict[str, Any]]("POST", f"{self._base}/rotate", lambda _: True, {}, repeatable=False)
+        accepts = holds(rotated=bool)
+        call = Call[dict[str, Any]]("POST", f"{self._base}/rotate", accepts, {}, repeatable=False)
         return self._send(call, **options)
 
 

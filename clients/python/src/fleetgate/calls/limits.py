@@ -52,7 +52,7 @@ class LimitCalls:
 
     def delete(self, **options: Unpack[CallOptions]) -> dict[str, Any]:
         """Takes the limit away."""
-        return self._send(Call[dict[str, Any]]("DELETE", self._base, lambda _: True), **options)
+        return self._send(Call[dict[str, Any]]("DELETE", self._base, holds(deleted=bool)), **options)
 
     def take(
         self,
@@ -71,7 +71,7 @@ class LimitCalls:
     ) -> SettleAnswer:
         """Gives back or charges what a take's cost differs from `actual`, once."""
         body = given(key=key, request_id=request_id, actual=actual)
-        call = Call[SettleAnswer]("POST", f"{self._base}/settle", holds(settled=bool), body)
+        call = Call[SettleAnswer]("POST", f"{self._base}/settle", holds(settled=bool, remaining=float), body)
         return self._send(call, **options)
 
     def peek(self, key: str = "default", **options: Unpack[CallOptions]) -> TakeAnswer:
@@ -96,4 +96,6 @@ def _is_limit(answer: dict[str, Any]) -> bool:
 
 def _is_take(answer: dict[str, Any]) -> bool:
     refused_well = answer.get("allowed") is True or has(answer, retry_after_ms=float)
-    return has(answer, allowed=bool, remaining=float) and (refused_well or "rate_per_s" in answer)
+    return has(answer, allowed=bool, remaining=float, delay_ms=float) and (
+        refused_well or "rate_per_s" in answer
+    )

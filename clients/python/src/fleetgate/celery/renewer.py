@@ -12,7 +12,7 @@ import select
 from contextlib import suppress
 from typing import Any
 
-from ..keeper.parent import die_with, ignore_signals, is_stopped
+from ..keeper.parent import die_with, deaf_to_signals, is_stopped
 from .unacked_store import UnackedStore
 
 _PERIOD_S = 0.5
@@ -55,7 +55,7 @@ class Renewer:
 
 
 def _serve(app: Any, pipe: int, parent: int) -> None:
-    ignore_signals()
+    deaf_to_signals()
     die_with(parent)
     connection = app.connection_for_write()
     held: dict[str, float] = {}

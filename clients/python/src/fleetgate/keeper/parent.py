@@ -1,4 +1,4 @@
-"""What a process beside another, which works for it, knows of that one."""
+"""What a process that serves a parent knows of it. Linux tells more than other systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1
 
 
-def ignore_signals() -> None:
+def deaf_to_signals() -> None:
     """The parent ends us; a signal to the whole group, or Ctrl-C, must reach its work and not its helper."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
         if hasattr(signal, name):
@@ -18,7 +18,7 @@ def ignore_signals() -> None:
 
 
 def die_with(parent: int) -> None:
-    """The system kills this process when its parent dies; the end of the pipe says it too, where it reaches us."""
+    """The system kills this process when its parent dies."""
     if sys.platform == "linux":
         try:
             import ctypes
@@ -27,6 +27,11 @@ def die_with(parent: int) -> None:
         except (ImportError, OSError, AttributeError):
             pass
     # It may have died before that took hold.
+    end_without(parent)
+
+
+def end_without(parent: int) -> None:
+    """Ends this process at once if its parent is gone."""
     if os.getppid() != parent:
         os._exit(0)
 

@@ -12,7 +12,7 @@ from .messages import to_line
 
 # -I and a path at the end: neither the working folder nor old backports of a project may shadow the standard library.
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from fleetgate._keeper import main; main()"
-_PACKAGES = str(Path(__file__).resolve().parents[2])
+PACKAGES = str(Path(__file__).resolve().parents[2])
 
 
 def can_spawn() -> bool:
@@ -23,7 +23,7 @@ def can_spawn() -> bool:
 def spawn_keeper(start: dict[str, Any]) -> subprocess.Popen[bytes]:
     """Starts it and hands it what to do; raises OSError. The key travels in the pipe, never in the arguments."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, _PACKAGES, "fleetgate._keeper"],
+        [sys.executable, "-I", "-c", _BOOT, PACKAGES, "fleetgate._keeper"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

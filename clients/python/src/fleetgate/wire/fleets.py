@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict, Union
 
+from .broken import Broken
+
 BeatState = Literal["ready", "starting", "draining"]
 Directive = Literal["run", "drain"]
 
@@ -66,8 +68,12 @@ class FleetCounts(TypedDict):
     capacity: int
 
 
-class FleetsAnswer(TypedDict):
+class _Fleets(TypedDict):
     fleets: list[FleetCounts]
+
+
+class FleetsAnswer(_Fleets, total=False):
+    broken: list[Broken]
 
 
 class ClassRatio(TypedDict):

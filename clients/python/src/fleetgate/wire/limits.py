@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from .broken import Broken
+
 
 class Adapt(TypedDict):
     queue: str
@@ -37,6 +39,21 @@ class TakeAnswer(_Take, total=False):
     estimated_wait_ms: int
     shadowed: bool
     degraded: bool
+
+
+class LimitLevel(TakeAnswer):
+    """What a take of one from the key `default` would hear, and the limit's rules."""
+
+    limit: str
+    config: LimitAnswer
+
+
+class _Limits(TypedDict):
+    limits: list[LimitLevel]
+
+
+class LimitsAnswer(_Limits, total=False):
+    broken: list[Broken]
 
 
 class _Wanted(TypedDict):

@@ -23,7 +23,7 @@ _log = logging.getLogger("fleetgate")
 _MOST_A_CLAIM = 10
 _HAND_BACK_S = 2.0
 
-# A claimed task, its lease, and when its claim was heard.
+# A claimed task, its lease, and when it was claimed, at the latest.
 Claimed = tuple[ClaimedTask, HeldLease, float]
 
 
@@ -110,20 +110,18 @@ class Claims:
         """A lease lives from its grant, known only to lie after the first unheard try; old ones are renewed first."""
         heard_at = now()
         since = heard_at if request.unsure_since is None else request.unsure_since
-        lost: list[str] = []
-        shortest = min(task["lease"]["ttl_ms"] for task in tasks) / 1_000
-        if heard_at - since >= shortest / 3:
-            ids = [task["lease"]["id"] for task in tasks]
+        claimed_at = since if request.failures else heard_at
+        held = [_held(task, since, claimed_at) for task in tasks]
+        if any(heard_at - since >= lease.ttl / 3 for lease in held):
+            ids = [lease.id for lease in held]
             try:
-                since, lost = self.asking.call(lambda: self._pod.renew(ids))
+                renewed_at, lost = self.asking.call(lambda: self._pod.renew(ids))
             except UnavailableError:
                 self.asking.raise_if_stopped()
                 return []  # not sure to be ours: they lapse, or the next beat would have said so
-        return [
-            (task, _held(task, since, heard_at), heard_at)
-            for task in tasks
-            if task["lease"]["id"] not in lost
-        ]
+            held = [lease.renewed(renewed_at) for lease in held if lease.id not in lost]
+        by_id = {task["lease"]["id"]: task for task in tasks}
+        return [(by_id[lease.id], lease, claimed_at) for lease in held]
 
     def _give_back(self, request: _Request) -> None:
         answer: Any = None
@@ -173,6 +171,6 @@ class _Request:
             self.unsure_since = None
 
 
-def _held(task: ClaimedTask, since: float, heard_at: float) -> HeldLease:
+def _held(task: ClaimedTask, since: float, claimed_at: float) -> HeldLease:
     ttl = task["lease"]["ttl_ms"] / 1_000
-    return HeldLease(task["lease"]["id"], ttl, since + ttl, heard_at + span(task, task["deadline_at"]))
+    return HeldLease(task["lease"]["id"], ttl, since + ttl, claimed_at + span(task, task["deadline_at"]))

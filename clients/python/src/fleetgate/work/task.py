@@ -31,7 +31,7 @@ class TaskFailed(Exception):
 class Task:
     """One delivery of a task. `enqueued_at` in epoch ms of the coordinator; `delivery` counts from 1."""
 
-    def __init__(self, queue: str, claimed: ClaimedTask, lease: Lease, heard_at: float) -> None:
+    def __init__(self, queue: str, claimed: ClaimedTask, lease: Lease, claimed_at: float) -> None:
         self.queue = queue
         self.id = claimed["id"]
         # The exact text that was enqueued; `payload` is what Python makes of it.
@@ -42,8 +42,8 @@ class Task:
         self.enqueued_at = claimed["enqueued_at"]
         self.lease = lease
         soft = claimed.get("soft_deadline_at")
-        self._soft = None if soft is None else heard_at + span(claimed, soft)
-        self._hard = heard_at + span(claimed, claimed["deadline_at"])
+        self._soft = None if soft is None else claimed_at + span(claimed, soft)
+        self._hard = claimed_at + span(claimed, claimed["deadline_at"])
 
     @property
     def payload(self) -> Any:

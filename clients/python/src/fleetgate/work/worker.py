@@ -103,10 +103,10 @@ class Worker:
         return room and not self._is_over() and not self.pod.asked_to_drain
 
     def _start(self, claimed: Claimed) -> None:
-        answer, held, heard_at = claimed
+        answer, held, claimed_at = claimed
         ending = _Ending(self._calls)
         lease = self.pod.keep(Grant(answer["class"], "", held), give_back=ending.give_back)
-        task = Task(self._calls.name, answer, lease, heard_at)
+        task = Task(self._calls.name, answer, lease, claimed_at)
         with self._changed:
             self._running.append(task)
         self._couriers.send(lambda: self._handle(task, ending))
