@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from support.farm import Farm, advice_of
@@ -40,7 +41,7 @@ def test_celerys_defaults_are_told_off_in_one_line_each(farm: Farm) -> None:
     )
     prefetch, early, limits = lines
     assert prefetch.endswith("set worker_prefetch_multiplier=1")
-    assert early.startswith("celery_app.again, celery_app.broken, celery_app.frame and 4 more: ")
+    assert early.startswith("celery_app.again, celery_app.broken, celery_app.frame and 5 more: ")
     assert "task_acks_late=True and task_reject_on_worker_lost=True" in early
     assert "set task_time_limit (and task_soft_time_limit somewhat below it)" in limits
 
@@ -68,6 +69,16 @@ def test_a_wrong_key_is_told_in_one_line(farm: Farm) -> None:
     assert worker.ends(30) == 78
     assert "CRITICAL:fleetgate:cannot join the fleet: " in worker.errors
     assert "Traceback" not in worker.errors
+
+
+def test_a_class_that_the_fleet_does_not_have_is_told_and_its_queue_rests(farm: Farm) -> None:
+    worker = farm.worker("w-0")
+    worker.says("ready")
+    farm.send("misspelt")
+    until(lambda: "no slot of class misspelt is given, will ask again in 10 s" in worker.errors, "it is told")
+    time.sleep(2)
+    assert (farm.queued, farm.unacked) == (1, 0)
+    assert worker.errors.count("is given, will ask again") == 1
 
 
 def test_a_second_worker_of_the_same_name_is_told_of(farm: Farm) -> None:

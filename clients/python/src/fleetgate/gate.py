@@ -49,8 +49,7 @@ class Gate:
         """A slot for a task that is at hand, or None when there is none; `on_free()` is then called once there is.
 
         Out of reach of the coordinator it gives a degraded lease, or None when the pod is closed to that. It takes as
-        long as one call. A refusal (a wrong key, say) is logged and asked again, as a wait. Once the gate is closed,
-        or the pod takes no more leases, None it is.
+        long as one call. Raises ProblemError. Once the gate is closed, or the pod takes no more leases, None it is.
         """
         with self._lock:
             spare, self._spare = self._spare, None
@@ -60,7 +59,7 @@ class Gate:
                 return None
         try:
             return self._pod.slot(cls=self.cls)
-        except (NotGrantedError, ProblemError, UnavailableError):
+        except (NotGrantedError, UnavailableError):
             self._begin_to_wait()
         except PodClosedError:
             pass

@@ -85,6 +85,11 @@ def locked(name: str, seconds: float) -> None:
     current_lease().check()
 
 
+@app.task(fleetgate="misspelt")
+def misspelt() -> None:
+    say("misspelt")
+
+
 @app.task
 def plain(name: str) -> None:
     say("plain", name)

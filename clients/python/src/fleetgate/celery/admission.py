@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Callable
 
 from celery.worker.state import task_ready
 from kombu.transport import virtual
 
+from ..errors import ProblemError
 from ..gate import Gate
+from ..keeper.lease import Lease
 from .intake import Intake
 from .request import GatedRequest
 from .running import Running
 from .setup import class_of
+
+_log = logging.getLogger("fleetgate")
+# How long a queue rests whose slots the coordinator refuses to give, as for a class that the fleet does not have.
+_REFUSED_S = 10
 
 
 class Admission:
@@ -33,13 +40,23 @@ class Admission:
             return
         gate = self._gates[class_of(request.task)]
         self._intake.comes_with(request.message, gate)
-        lease = gate.take() if self._intake.has_room() else None
+        lease = self._take(gate) if self._intake.has_room() else None
         if lease is None:
             refuse(request)
         else:
             self._running.start(request, lease, self._start)
         # While its message is being delivered Kombu asks Redis for no other, so none comes by a queue that stops now.
         self._intake.settle()
+
+    def _take(self, gate: Gate) -> Lease | None:
+        try:
+            return gate.take()
+        except ProblemError as error:
+            _log.error(
+                "no slot of class %s is given, will ask again in %d s: %s", gate.cls, _REFUSED_S, error
+            )
+            self._intake.rest(gate, _REFUSED_S)
+            return None
 
 
 def refuse(request: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Callable
 
 from celery.worker.state import reserved_requests
 
+from ..clock import now
 from ..gate import Gate
 
 _log = logging.getLogger("fleetgate")
@@ -21,6 +22,7 @@ class Intake:
         self._may_take = may_take
         self._gates: dict[str, set[Gate]] = {}
         self._paused: set[str] = set()
+        self._rests: dict[Gate, float] = {}
         self._consumer: Any = None
         self._thread: threading.Thread | None = None
 
@@ -40,6 +42,10 @@ class Intake:
         """Whether the task at hand, which counts as reserved already, can start at once."""
         return len(reserved_requests) <= self._capacity()
 
+    def rest(self, gate: Gate, seconds: float) -> None:
+        """Nothing is to be had by this gate for so long."""
+        self._rests[gate] = now() + seconds
+
     def settle(self) -> None:
         """Consumes what can start, and nothing else; in the consumer's own thread."""
         if threading.current_thread() is not self._thread:
@@ -50,12 +56,15 @@ class Intake:
             return
         opens = self._may_take() and len(reserved_requests) < self._capacity()
         for queue, gates in self._gates.items():
-            if opens and not any(gate.waiting for gate in gates):
+            if opens and not any(self._is_shut(gate) for gate in gates):
                 self._resume(consumer, queue)
             elif queue not in self._paused:
                 _log.debug("%s waits", queue)
                 self._paused.add(queue)
                 consumer.cancel_by_queue(queue)
+
+    def _is_shut(self, gate: Gate) -> bool:
+        return gate.waiting or self._rests.get(gate, 0.0) > now()
 
     def _resume(self, consumer: Any, queue: str) -> None:
         selected = self._consumer.app.amqp.queues.consume_from

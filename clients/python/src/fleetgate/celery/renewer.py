@@ -12,7 +12,7 @@ import select
 from contextlib import suppress
 from typing import Any
 
-from ..keeper.parent import die_with, deaf_to_signals, is_stopped
+from ..keeper.parent import deaf_to_signals, die_with, is_stopped
 from .unacked_store import UnackedStore
 
 _PERIOD_S = 0.5
