@@ -41,7 +41,7 @@ class Broker:
             if self._answers(port):
                 self.port = port
                 return
-            self.halt()  # somebody else took the port in between
+            self._end()  # somebody else took the port in between
         raise RuntimeError("the broker's Redis did not start")
 
     def stop_for(self, seconds: float) -> None:
@@ -52,14 +52,8 @@ class Broker:
 
     def stop(self) -> None:
         """Ends it and removes its data."""
-        self.halt()
+        self._end()
         shutil.rmtree(self._data, ignore_errors=True)
-
-    def halt(self) -> None:
-        """Ends it; `start()` goes on with its data."""
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait(30)
 
     def _answers(self, port: int) -> bool:
         ends = time.monotonic() + _START_S
@@ -74,6 +68,11 @@ class Broker:
                 pass
             time.sleep(0.02)
         return False
+
+    def _end(self) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(30)
 
 
 def _free_port() -> int:
