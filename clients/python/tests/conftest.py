@@ -9,6 +9,7 @@ from typing import Callable
 
 import pytest
 from support.broker import Broker
+from support.farm import Farm
 from support.program import HERE, Program
 from support.proxy import Proxy
 from support.stack import Stack
@@ -84,3 +85,11 @@ def program() -> Iterator[Callable[..., Program]]:
     yield start
     for one in started:
         one.close()
+
+
+@pytest.fixture
+def farm(fleet: Fleet, broker: Broker, program: Callable[..., Program]) -> Iterator[Farm]:
+    """Celery workers, to be started."""
+    made = Farm(fleet, broker, program)
+    yield made
+    made.close()

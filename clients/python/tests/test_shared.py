@@ -67,3 +67,15 @@ def test_more_leases_than_cells_are_still_judged_by_their_deadline() -> None:
         cell.end()
         board.give_back(cell)
     assert board.take().number >= 0
+
+
+def test_a_lease_given_back_after_its_work_was_not_lost(fleet: Fleet) -> None:
+    told: list[str | None] = []
+    with fleet.join("eu", "w-0", keeper="thread") as pod:
+        lease = pod.slot()
+        seen = pod.shared(pod.share(lease))
+        seen.on_lost(lambda lost: told.append(lost.reason))
+        seen.end()
+        lease.release()
+        assert not seen.lost.wait(1)
+        assert (seen.reason, told) == (None, [])

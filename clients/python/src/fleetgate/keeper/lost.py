@@ -32,11 +32,13 @@ class LostEvent(threading.Event):
         return True
 
 
-def watch(lost: LostEvent, run: Callable[[], None]) -> None:
-    """Calls `run()` once, from a thread of its own, when the lease is lost."""
+def watch(lost: LostEvent, run: Callable[[], None], is_over: Callable[[], bool] = lambda: False) -> None:
+    """Calls `run()` once, from a thread of its own, when the lease is lost; never once the work on it `is_over`."""
 
     def watching() -> None:
-        lost.wait()
+        while not lost.wait(PIECE_S):
+            if is_over():
+                return
         run()
 
     threading.Thread(target=watching, name="fleetgate-lost", daemon=True).start()

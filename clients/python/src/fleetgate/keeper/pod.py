@@ -154,7 +154,13 @@ class Pod:
         board = self._boards.get(named.pid)
         if board is None:
             raise ValueError(f"process {named.pid} holds that lease, and this one was not forked from it")
-        return SharedLease(named, board.cell(named.cell, named.serial))
+        cell = board.cell(named.cell, named.serial)
+        # In the process that holds it the renewals may lie unread in the keeper's pipe.
+        return (
+            SharedLease(named, cell, self._core.check)
+            if named.pid == os.getpid()
+            else SharedLease(named, cell)
+        )
 
     def renew(self, leases: list[str]) -> tuple[float, list[str]]:
         """Renews leases now, beside the beats: when that was sent, and those that are lost. May raise as any call."""

@@ -23,14 +23,16 @@ class SharedToken(NamedTuple):
 class SharedLease:
     """Follows a lease: the parent's renewals and losses are known here at the next look."""
 
-    def __init__(self, token: SharedToken, cell: Cell) -> None:
+    def __init__(self, token: SharedToken, cell: Cell, refresh: Callable[[], None] = lambda: None) -> None:
         self.id = token.id
         self.cls = token.cls
         # True when the coordinator was out of reach and the parent goes on without a slot.
         self.degraded = token.id is None
         self.lost = LostEvent(self._judge)
         self._cell = cell
+        self._refresh = refresh
         self._reason: str | None = None
+        self._over = False
 
     @property
     def reason(self) -> str | None:
@@ -45,11 +47,17 @@ class SharedLease:
 
     def on_lost(self, run: Callable[[SharedLease], None]) -> None:
         """Calls `run(lease)` once, in a thread of its own, if the lease is lost."""
-        watch(self.lost, lambda: run(self))
+        watch(self.lost, lambda: run(self), lambda: self._over)
+
+    def end(self) -> None:
+        """The work is over: that the parent then gives the lease back is no loss, and nobody is told."""
+        self._judge()
+        self._over = True
 
     def _judge(self) -> None:
         # What was lost stays lost, though its cell is another lease's by now.
-        if self._reason is None:
+        if self._reason is None and not self._over:
+            self._refresh()
             self._reason = self._cell.reason(now())
             if self._reason is not None:
                 self.lost.set()
