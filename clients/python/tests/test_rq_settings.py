@@ -83,8 +83,10 @@ def test_a_job_says_its_class_before_its_queue_does(queue: Queue) -> None:
     assert gating.class_of(Queue("other", connection=queue.connection).enqueue("time.sleep", 0)) == "normal"
 
 
-def test_outside_a_job_there_is_no_lease() -> None:
-    assert current_lease() is None
+def test_outside_a_job_the_lease_is_a_degraded_one_that_is_never_lost() -> None:
+    lease = current_lease()
+    lease.check()
+    assert (lease.degraded, lease.lost.is_set(), lease.reason) == (True, False, None)
 
 
 @pytest.mark.parametrize("missing", [True, False])

@@ -39,7 +39,6 @@ def retries() -> int:
 @dramatiq.actor(queue_name="render", fleetgate="normal", time_limit=600_000, max_retries=3, min_backoff=100)
 def render(name: str, seconds: float) -> str:
     lease = current_lease()
-    assert lease is not None
     lease.on_lost(lambda lost: say("told", name, time.monotonic(), lost.reason))
     say("start", name, time.monotonic(), os.getpid(), retries(), "degraded" if lease.degraded else "held")
     ends = time.monotonic() + seconds
@@ -53,7 +52,6 @@ def render(name: str, seconds: float) -> str:
 def lock(name: str, seconds: float) -> str:
     """Holds the interpreter lock."""
     lease = current_lease()
-    assert lease is not None
     say("start", name, time.monotonic(), os.getpid(), retries(), "held")
     ctypes.PyDLL(None).usleep(int(seconds * 1_000_000))
     say("end", name, time.monotonic(), lease.reason)
@@ -62,7 +60,7 @@ def lock(name: str, seconds: float) -> str:
 
 @dramatiq.actor(queue_name="light", time_limit=10_000)
 def light(name: str) -> str:
-    say("light", name, current_lease())
+    say("light", name, current_lease().id)
     return name
 
 
@@ -97,7 +95,6 @@ if "ASYNC" in os.environ:
     async def coroutine(name: str) -> str:
         await asyncio.sleep(0.1)
         lease = current_lease()
-        assert lease is not None
         lease.check()
         say("coroutine", name, lease.cls)
         return name

@@ -22,7 +22,6 @@ def _note(word: str) -> None:
 def work(seconds: float) -> str:
     """Takes so long, unless it is told that it lost its slot."""
     lease = current_lease()
-    assert lease is not None
     _note("start" if not lease.degraded else "start-degraded")
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
@@ -48,7 +47,6 @@ def lock(seconds: float) -> str:
     _note("start")
     ctypes.PyDLL(None).usleep(int(seconds * 1_000_000))
     lease = current_lease()
-    assert lease is not None
     _note("kept" if not lease.lost.is_set() else "lost")
     return "done"
 

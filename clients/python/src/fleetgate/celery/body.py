@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
-import os
 import threading
 from typing import Any
 
@@ -12,9 +10,8 @@ from celery import current_app
 from celery.exceptions import Ignore, Reject, Retry
 
 from ..errors import LeaseLostError
-from ..keeper.board import Cell
 from ..keeper.pod import Pod
-from ..keeper.shared import SharedLease, SharedToken
+from ..keeper.shared import SharedLease, without_slot
 
 # In a request's delivery_info, which no retry carries on: which lease it runs under.
 TOKEN = "fleetgate_lease"
@@ -42,7 +39,7 @@ def current_lease() -> SharedLease:
     """
     task = current_app.current_worker_task
     lease = None if task is None else lease_of(task.request)
-    return lease or _without_slot()
+    return lease or without_slot()
 
 
 def lease_of(request: Any) -> SharedLease | None:
@@ -100,9 +97,3 @@ def _give_up_if_lost(lease: SharedLease) -> None:
         lease.check()
     except LeaseLostError as error:
         raise LostSlot(str(error)) from None
-
-
-def _without_slot() -> SharedLease:
-    cell = Cell(memoryview(bytearray(24)).cast("d"), -1, 1)
-    cell.begin(math.inf)
-    return SharedLease(SharedToken(os.getpid(), -1, 1, None, "normal"), cell)

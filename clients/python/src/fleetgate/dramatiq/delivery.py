@@ -12,6 +12,7 @@ from dramatiq import Consumer, MessageProxy
 from dramatiq.middleware import SkipMessage
 
 from ..keeper.lease import Lease
+from ..keeper.shared import SharedLease, without_slot
 
 _log = logging.getLogger("fleetgate")
 _current: ContextVar[Delivery | None] = ContextVar("fleetgate_delivery", default=None)
@@ -141,10 +142,13 @@ def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def current_lease() -> Lease | None:
-    """The slot that the running actor holds; None outside an actor, and in one that needs no slot.
+def current_lease() -> Lease | SharedLease:
+    """The slot that the running actor holds.
+
+    Outside an actor, and in one that needs no slot, it is a degraded one that is never lost.
 
     Works in coroutines too. A thread that the actor starts does not see it: pass the lease on.
     """
     delivery = _current.get()
-    return None if delivery is None else delivery.lease
+    lease = None if delivery is None else delivery.lease
+    return lease or without_slot()

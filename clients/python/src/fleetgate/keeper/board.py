@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import threading
@@ -49,6 +50,13 @@ class Cell:
         return reason or ("silence" if deadline <= now else None)
 
 
+def loose_cell(serial: int) -> Cell:
+    """A cell on no board: no other process sees it change. Held without end until it is begun anew."""
+    cell = Cell(memoryview(bytearray(_WIDTH * 8)).cast("d"), -1, serial)
+    cell.begin(math.inf)
+    return cell
+
+
 class Board:
     """The cells of one process. `pid` says whose."""
 
@@ -65,7 +73,7 @@ class Board:
         with self._lock:
             self._serial += 1
             if not self._free:
-                return Cell(memoryview(bytearray(_WIDTH * 8)).cast("d"), -1, self._serial)
+                return loose_cell(self._serial)
             return self.cell(self._free.popleft(), self._serial)
 
     def give_back(self, cell: Cell) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Union
 
 from ..keeper.lease import Lease
+from ..keeper.shared import SharedLease, without_slot
 from .spawned import SpawnedLease
 
 JobLease = Union[Lease, SpawnedLease]
@@ -14,9 +15,12 @@ JobLease = Union[Lease, SpawnedLease]
 _current: JobLease | None = None
 
 
-def current_lease() -> JobLease | None:
-    """The slot of the job that is running, for its `lost`, `check()` and `on_lost()`; None outside a gated worker."""
-    return _current
+def current_lease() -> JobLease | SharedLease:
+    """The slot of the job that is running, for its `lost`, `check()` and `on_lost()`.
+
+    Outside a gated worker it is a degraded one that is never lost.
+    """
+    return _current or without_slot()
 
 
 @contextlib.contextmanager
