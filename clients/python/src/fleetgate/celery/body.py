@@ -10,6 +10,7 @@ from celery import current_app
 from celery.exceptions import Ignore, Reject, Retry
 
 from ..errors import LeaseLostError
+from ..keeper.lost import LeaseView
 from ..keeper.pod import Pod
 from ..keeper.shared import SharedLease, without_slot
 
@@ -32,7 +33,7 @@ def inherit(pod: Pod) -> None:
     _pod = pod
 
 
-def current_lease() -> SharedLease:
+def current_lease() -> LeaseView:
     """The lease of the task that runs now: `lost` (an Event), `reason`, `check()`, `on_lost(f)`, `id`, `cls`.
 
     Where the worker has none, as in a test that calls the task's function, it is a degraded one that is never lost.

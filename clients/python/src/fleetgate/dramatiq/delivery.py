@@ -12,7 +12,8 @@ from dramatiq import Consumer, MessageProxy
 from dramatiq.middleware import SkipMessage
 
 from ..keeper.lease import Lease
-from ..keeper.shared import SharedLease, without_slot
+from ..keeper.lost import LeaseView
+from ..keeper.shared import without_slot
 
 _log = logging.getLogger("fleetgate")
 _current: ContextVar[Delivery | None] = ContextVar("fleetgate_delivery", default=None)
@@ -142,7 +143,7 @@ def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def current_lease() -> Lease | SharedLease:
+def current_lease() -> LeaseView:
     """The slot that the running actor holds.
 
     Outside an actor, and in one that needs no slot, it is a degraded one that is never lost.

@@ -11,10 +11,9 @@ from types import TracebackType
 from typing import Callable, Literal, Protocol
 
 from ..clock import now
-from ..errors import LeaseLostError
 from .board import Cell
 from .held import HeldLease
-from .lost import LostEvent, watch
+from .lost import LeaseView
 from .shared import SharedToken
 
 # How giving back ended: `missing`, it had ended at the coordinator; `lost` and `degraded`, nothing was sent;
@@ -49,7 +48,7 @@ class LeaseKeeper(Protocol):
         """Runs a caller's function in a thread of its own."""
 
 
-class Lease:
+class Lease(LeaseView):
     """Ends once: by the first of `release()` and its loss. Usable with `with`; leaving it gives the slot back."""
 
     def __init__(
@@ -60,6 +59,7 @@ class Lease:
         give_back: GiveBack,
         cell: Cell,
     ) -> None:
+        super().__init__(grant.held.id if grant.held else None, grant.cls)
         self._held = grant.held
         self._keeper = keeper
         self._give_back = give_back
@@ -68,34 +68,17 @@ class Lease:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._callbacks = [on_lost] if on_lost else []
-        self._reason: str | None = None
         self._outcome: ReleaseOutcome | None = None
         self._releasing = False
         self._released = threading.Event()
-        self.cls = grant.cls
         self.request_id = grant.request_id
-        self.id: str | None = grant.held.id if grant.held else None
         # Seconds it lives after a renewal; None when degraded.
         self.ttl: float | None = grant.held.ttl if grant.held else None
-        # True when the coordinator was out of reach and the pod goes on without a slot.
-        self.degraded = grant.held is None
-        self.lost = LostEvent(self._judge)
-
-    @property
-    def reason(self) -> str | None:
-        """Why the lease was lost (see LeaseLostError), None while it is not."""
-        self._judge()
-        return self._reason
-
-    def check(self) -> None:
-        """Raises LeaseLostError if the lease is lost, by the clock of this moment. Call it before writing a result."""
-        if self.lost.is_set():
-            raise LeaseLostError(self.id, self._reason or "silence")
 
     def on_lost(self, run: Callable[[Lease], None]) -> None:
         """Calls `run(lease)` once, in a thread of its own, if the lease is lost; at once if it is already."""
         if os.getpid() != self._pid:
-            watch(self.lost, functools.partial(run, self))
+            super().on_lost(run)
             return
         with self._lock:
             if self._reason is None:
@@ -166,6 +149,4 @@ class Lease:
             self._keeper.check()
         elif self._reason is None:
             # A forked child has no keeper for what its parent holds, but sees what that one writes.
-            self._reason = self.cell.reason(now())
-            if self._reason is not None:
-                self.lost.set()
+            self._found_lost(self.cell.reason(now()))

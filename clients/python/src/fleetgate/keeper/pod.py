@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
 import math
 import os
 import signal
 import threading
-import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -21,17 +19,16 @@ from ..waiting import wait_for
 from .acquire import SlotRequest, Wish
 from .core import Core, PodState
 from .couriers import Asking
+from .exits import leave_at_exit
 from .lease import GiveBack, Grant, Lease
 from .options import Joining
-from .shared import SharedLease, SharedToken
+from .shared import Boards, SharedLease, SharedToken
 from .shutdown import on_signals
 
 # How leaving ended; `unconfirmed` means the pod and its leases lapse by their ttl.
 LeaveOutcome = Literal["left", "replaced", "unconfirmed"]
 # How long a call that was cut may take to end, and to give back what it was granted.
 _CUT_S = 5.0
-_LEAVE_AT_EXIT_S = 2.0
-_pods: weakref.WeakSet[Pod] = weakref.WeakSet()
 
 
 class Pod:
@@ -39,14 +36,14 @@ class Pod:
 
     def __init__(self, joining: Joining) -> None:
         self._core = Core(joining, self)
-        # Those of this process and of the ones it was forked from, by pid.
-        self._boards = {self._core.pid: self._core.board}
+        self._boards = Boards()
+        self._boards.add(self._core.board, self._core.check)
         self._leaving = threading.RLock()
         self._left: LeaveOutcome | None = None
         self._stop_listening: Callable[[], None] = lambda: None
         if joining.options.handle_signals:
             self._stop_listening = on_signals(self._leave_soon, signal.SIGTERM)
-        _pods.add(self)
+        leave_at_exit(self)
         renew_after_fork(self)
 
     @property
@@ -150,17 +147,7 @@ class Pod:
 
         Raises ValueError where this process was not forked from the one that holds it.
         """
-        named = SharedToken(*token)
-        board = self._boards.get(named.pid)
-        if board is None:
-            raise ValueError(f"process {named.pid} holds that lease, and this one was not forked from it")
-        cell = board.cell(named.cell, named.serial)
-        # In the process that holds it the renewals may lie unread in the keeper's pipe.
-        return (
-            SharedLease(named, cell, self._core.check)
-            if named.pid == os.getpid()
-            else SharedLease(named, cell)
-        )
+        return self._boards.lease(SharedToken(*token))
 
     def renew(self, leases: list[str]) -> tuple[float, list[str]]:
         """Renews leases now, beside the beats: when that was sent, and those that are lost. May raise as any call."""
@@ -223,7 +210,7 @@ class Pod:
                     names = joining.identity
                     own = replace(names, pod=child_pod(names.pod), instance=process_instance())
                     self._core = Core(replace(joining, identity=own), self)
-                    self._boards[self._core.pid] = self._core.board
+                    self._boards.add(self._core.board, self._core.check)
                     self._left = None
         return self._core
 
@@ -257,11 +244,3 @@ def _keep_open(core: Core, grant: Grant, on_lost: Callable[[Lease], None] | None
         wait.raise_if_stopped()
         raise PodClosedError(core.state)
     return lease
-
-
-def _leave_all() -> None:
-    for pod in list(_pods):
-        pod.leave(_LEAVE_AT_EXIT_S)
-
-
-atexit.register(_leave_all)

@@ -6,9 +6,8 @@ import os
 from typing import Callable, NamedTuple
 
 from ..clock import now
-from ..errors import LeaseLostError
-from .board import Cell, loose_cell
-from .lost import LostEvent, watch
+from .board import Board, Cell, loose_cell
+from .lost import LeaseView, watch
 
 
 class SharedToken(NamedTuple):
@@ -21,33 +20,17 @@ class SharedToken(NamedTuple):
     cls: str
 
 
-class SharedLease:
+class SharedLease(LeaseView):
     """Follows a lease: the parent's renewals and losses are known here at the next look."""
 
     def __init__(self, token: SharedToken, cell: Cell, refresh: Callable[[], None] = lambda: None) -> None:
-        self.id = token.id
-        self.cls = token.cls
-        # True when the coordinator was out of reach and the parent goes on without a slot.
-        self.degraded = token.id is None
-        self.lost = LostEvent(self._judge)
+        super().__init__(token.id, token.cls)
         self._cell = cell
         self._refresh = refresh
-        self._reason: str | None = None
         self._over = False
 
-    @property
-    def reason(self) -> str | None:
-        """Why the lease was lost (see LeaseLostError), None while it is not."""
-        self._judge()
-        return self._reason
-
-    def check(self) -> None:
-        """Raises LeaseLostError if the lease is lost. Call it before writing a result."""
-        if self.lost.is_set():
-            raise LeaseLostError(self.id, self._reason or "silence")
-
     def on_lost(self, run: Callable[[SharedLease], None]) -> None:
-        """Calls `run(lease)` once, in a thread of its own, if the lease is lost."""
+        """Calls `run(lease)` once, in a thread of its own, if the lease is lost before `end()`."""
         watch(self.lost, lambda: run(self), lambda: self._over)
 
     def end(self) -> None:
@@ -59,9 +42,27 @@ class SharedLease:
         # What was lost stays lost, though its cell is another lease's by now.
         if self._reason is None and not self._over:
             self._refresh()
-            self._reason = self._cell.reason(now())
-            if self._reason is not None:
-                self.lost.set()
+            self._found_lost(self._cell.reason(now()))
+
+
+class Boards:
+    """The boards of this process and of those it was forked from. `refresh` hears what the keeper has told."""
+
+    def __init__(self) -> None:
+        self._boards: dict[int, tuple[Board, Callable[[], None]]] = {}
+
+    def add(self, board: Board, refresh: Callable[[], None]) -> None:
+        """That of this process."""
+        self._boards[board.pid] = (board, refresh)
+
+    def lease(self, token: SharedToken) -> SharedLease:
+        """The lease of a token, as this process sees it; raises ValueError where it sees none."""
+        if token.pid not in self._boards:
+            raise ValueError(f"process {token.pid} holds that lease, and this one was not forked from it")
+        board, refresh = self._boards[token.pid]
+        cell = board.cell(token.cell, token.serial)
+        # In the process that holds it renewals may lie unread in the keeper's pipe.
+        return SharedLease(token, cell, refresh) if token.pid == os.getpid() else SharedLease(token, cell)
 
 
 def without_slot() -> SharedLease:

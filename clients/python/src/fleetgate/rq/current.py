@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Union
 
 from ..keeper.lease import Lease
-from ..keeper.shared import SharedLease, without_slot
+from ..keeper.lost import LeaseView
+from ..keeper.shared import without_slot
 from .spawned import SpawnedLease
 
 JobLease = Union[Lease, SpawnedLease]
@@ -15,7 +16,7 @@ JobLease = Union[Lease, SpawnedLease]
 _current: JobLease | None = None
 
 
-def current_lease() -> JobLease | SharedLease:
+def current_lease() -> LeaseView:
     """The slot of the job that is running, for its `lost`, `check()` and `on_lost()`.
 
     Outside a gated worker it is a degraded one that is never lost.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Callable
 
 from redis.exceptions import RedisError
 from rq.queue import Queue
 
 from ..clock import now
-from ..errors import LeaseLostError
 from ..keeper.lease import Lease
-from ..keeper.lost import LostEvent, watch
+from ..keeper.lost import LeaseView
 from .claims import Claim, Claims
 
 _VARIABLE = "FLEETGATE_RQ_CLAIM"
@@ -19,33 +17,17 @@ _VARIABLE = "FLEETGATE_RQ_CLAIM"
 _LOOK_S = 0.5
 
 
-class SpawnedLease:
-    """Held as long as the worker keeps the job's claim: that one gives it back as soon as the slot is lost."""
+class SpawnedLease(LeaseView):
+    """Held as long as the worker keeps the job's claim: that one gives it back as soon as the slot is lost.
+
+    Its loss is `told` in any case.
+    """
 
     def __init__(self, claims: Claims, claim: Claim, lease_id: str | None, cls: str) -> None:
-        self.id = lease_id
-        self.cls = cls
-        self.degraded = lease_id is None
-        self.lost = LostEvent(self._judge)
+        super().__init__(lease_id, cls)
         self.claim = claim
         self._claims = claims
         self._looked_at = now()
-        self._reason: str | None = None
-
-    @property
-    def reason(self) -> str | None:
-        """`told` once it is lost, None while it is not."""
-        self._judge()
-        return self._reason
-
-    def check(self) -> None:
-        """Raises LeaseLostError if it is lost. Call it before writing a result."""
-        if self.lost.is_set():
-            raise LeaseLostError(self.id, self._reason or "told")
-
-    def on_lost(self, run: Callable[[SpawnedLease], None]) -> None:
-        """Calls `run(lease)` once, in a thread of its own, if it is lost."""
-        watch(self.lost, lambda: run(self))
 
     def _judge(self) -> None:
         if self._reason is not None or now() < self._looked_at + _LOOK_S:
@@ -55,9 +37,7 @@ class SpawnedLease:
             is_held = self._claims.holds(self.claim)
         except RedisError:
             return  # nothing is known, and no result can be written either
-        if not is_held:
-            self._reason = "told"
-            self.lost.set()
+        self._found_lost(None if is_held else "told")
 
 
 def tell_child(claim: Claim, lease: Lease) -> None:
