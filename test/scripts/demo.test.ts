@@ -9,7 +9,7 @@ const podsOf = (pid: number) => descendants(pid).filter(({ command }) => command
 
 /** Starts a demo and waits for a word of it; throws what it said instead. */
 async function demoThatSaid(word: string) {
-  const demo = runScript("demo", ["--seconds", "20"]);
+  const demo = runScript("demo", ["--seconds", "12"]);
   let hasEnded = false;
   demo.ended.then(() => {
     hasEnded = true;

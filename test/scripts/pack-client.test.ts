@@ -21,7 +21,7 @@ function ownNode(): string {
 
 function run(program: string, ...args: string[]): string {
   try {
-    return execFileSync(program, args, { cwd: project, encoding: "utf8", stdio: "pipe" });
+    return execFileSync(program, args, { cwd: project, encoding: "utf8", stdio: "pipe", timeout: 60_000 });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`);
@@ -70,7 +70,8 @@ describe("the packed client", { timeout: 120_000 }, () => {
         release: { released: ["l"], missing: [] },
         complete: { completed: true, already: false },
       };
-      let tasks = ['{"payload":{"n":9007199254740993},"id":"t1","delivery":1,"lease":{"id":"t","ttl_ms":3000}}'];
+      let tasks = ['{"payload":{"n":9007199254740993},"id":"t1","delivery":1,"deadline_at":1790000009000,' +
+        '"lease":{"id":"t","ttl_ms":3000,"expires_at":1790000003000}}'];
       const answer = (url) => {
         const call = url.split("/").at(-1);
         if (call !== "claim") return JSON.stringify(answers[call]);
