@@ -78,7 +78,7 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
     // The grant that fills a class tells as much as the denial that would come next.
     if (outcome === "denied" || (outcome === "granted" && busy >= counts.capacity))
-      denials.remember(fleet, body.class, { reason: "at_capacity", counts }, epoch);
+      denials.remember(fleet, body.class, { counts }, epoch);
     switch (outcome) {
       case "granted": {
         const times = { ttl_ms: parseLease(id)?.ttl_ms ?? ttl_ms, expires_at: expiresAt };

@@ -1,9 +1,8 @@
 import type { Clock } from "../redis/clock.ts";
 import { BoundedMap } from "../redis/memory.ts";
 
-/** Why there was nothing to take, and what was counted where it was. */
+/** That there was no slot, and what was counted where it was. */
 export interface Denial {
-  reason: "at_capacity" | "empty";
   counts?: { live: number; busy: number; capacity: number };
 }
 

@@ -20,7 +20,7 @@ local function rerank(ready, waiting, ratio_of)
 end
 
 -- Chooses the next tasks whose class has a free slot and that the gate lets pass: the tasks, the members to take out,
--- and why there are no more, which is empty where there may be.
+-- and what another would hear now: at_capacity for sure, or else empty.
 -- Classes rank by their ratio, so what is open stands before what is closed; `mixed` says that ratios have changed, so
 -- that tasks may wait in an order of other days.
 local function choose(keys, now, max, ratios, mixed, open_gate)
@@ -52,9 +52,8 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
     if closed then from = string.format('%.0f', (closed.rank + 1) * 1e13) end
   until not (closed and mixed) or #taken == max
   if closed then return taken, gone, 'at_capacity' end
-  if #gone < max then return taken, gone, 'empty' end
   -- What waits behind has no larger ratio, so it finds no slot either.
   local last = not mixed and taken[#taken]
   local full = last and busy + #taken >= capacity_of(live, ratio_of(last))
-  return taken, gone, full and 'at_capacity' or ''
+  return taken, gone, full and 'at_capacity' or 'empty'
 end

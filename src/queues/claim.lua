@@ -4,8 +4,7 @@
 -- ARGV: now, open, asked, max, holder, queue, lease_ttl_ms, time_limit_ms, max_deliveries, mixed, request_memory_ms,
 --       limit, then per class: class, ratio; one is normal, whose ratio a class that the policy has lost falls back to
 -- Reply: {outcome, after, then lease, expires_at in turn}; outcome is claimed, ended, empty, at_capacity, paused or
---        limited, where the wait in ms follows; after is what another claim would hear now: empty, at_capacity, or
---        nothing where it may be given tasks
+--        limited, where the wait in ms follows; after is 1 where another claim would hear at_capacity now, else 0
 local keys = { members = KEYS[1], ready = KEYS[2], timers = KEYS[3], running = KEYS[4], dead = KEYS[5] }
 local request, now, open, asked = KEYS[6], tonumber(ARGV[1]), ARGV[2] == '1', ARGV[3] == '1'
 local max, holder, queue, lease_ttl_ms = tonumber(ARGV[4]), ARGV[5], ARGV[6], tonumber(ARGV[7])
@@ -15,7 +14,7 @@ for at = 13, #ARGV, 2 do ratios[ARGV[at]] = tonumber(ARGV[at + 1]) end
 
 local kept = asked and redis.call('GET', request)
 if kept then
-  local leases, reply = {}, { 'ended', '' }
+  local leases, reply = {}, { 'ended', 0 }
   for lease in string.gmatch(kept, '%S+') do leases[#leases + 1] = lease end
   local found = scores_of(keys.members, leases)
   for _, lease in ipairs(leases) do
@@ -25,7 +24,7 @@ if kept then
   end
   return reply
 end
-if not open then return { 'paused', '' } end
+if not open then return { 'paused', 0 } end
 
 local looked = move_due(keys, now, max_deliveries, 500)
 local gate
@@ -34,7 +33,7 @@ local function open_gate()
   return gate
 end
 local taken, gone, why = choose(keys, now, max, ratios, mixed, open_gate)
-local after = looked < 500 and why ~= 'limited' and why or ''
+local after = looked < 500 and why == 'at_capacity' and 1 or 0
 local timers, leases, running, back, reply = {}, {}, {}, {}, { 'claimed', after }
 for at, task in ipairs(taken) do
   back[at * 2 - 1], back[at * 2] = order_of(task), write_task(task)
@@ -52,7 +51,7 @@ for at, task in ipairs(taken) do
 end
 -- Taking out comes first: a store without memory refuses a script whose first write adds.
 if #gone > 0 then redis.call('ZREM', keys.ready, unpack(gone)) end
-if #taken == 0 then return { why == '' and 'empty' or why, after, gate and gate.wait_ms } end
+if #taken == 0 then return { why, after, gate and gate.wait_ms } end
 write_or(function() redis.call('ZADD', keys.ready, unpack(back)) end, 'HSET', keys.running, unpack(running))
 pass_gate(gate, #taken, now)
 redis.call('ZADD', keys.timers, unpack(timers))

@@ -62,9 +62,9 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     const open = !config.paused && !policy.paused;
     const gate = claimGate(queue);
     const name = request && `${gate}/${[cluster, pod, instance, request].join("/")}`;
-    if (!open && request === undefined) return ["paused", ""] as const;
+    if (!open && request === undefined) return ["paused", 0] as const;
     const remembered = denials.recall(config.fleet, gate, turn === 1 ? name : undefined);
-    if (remembered && open) return [remembered.reason, ""] as const;
+    if (remembered && open) return ["at_capacity", 0] as const;
 
     const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
@@ -95,7 +95,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       ([outcome]) => outcome !== "claimed" && outcome !== "ended",
     );
     const [, after] = reply;
-    if (after !== "") denials.remember(config.fleet, gate, { reason: after }, epoch);
+    if (after === 1) denials.remember(config.fleet, gate, {}, epoch);
     return reply;
   }
 

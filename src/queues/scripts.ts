@@ -68,10 +68,7 @@ export const claim = defineScript({
   ],
   rest: ["class", "ratio"],
   reply: z.tuple(
-    [
-      z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"]),
-      z.enum(["", "empty", "at_capacity"]),
-    ],
+    [z.enum(["claimed", "ended", "empty", "at_capacity", "paused", "limited"]), z.literal([0, 1])],
     z.union([z.string(), int]),
   ),
 });

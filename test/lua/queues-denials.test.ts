@@ -34,36 +34,43 @@ describe("a claim's denial is remembered", () => {
     expect(idsOf(await here.claim())).toEqual(["t2"]);
   });
 
-  test("with its reason, also of an empty queue, by the isolate that heard it and no other", async () => {
-    const { world, queue: there } = await openQueue();
-    const here = queueOf(world.isolate());
-    expect(await reasonOf(here)).toBe("empty");
-    await there.enqueue({ id: "t1" });
-    world.advance(199);
-    expect(await reasonOf(here)).toBe("empty");
-    expect(idsOf(await queueOf(world.isolate()).claim())).toEqual(["t1"]);
+  test("by the isolate that heard it and no other", async () => {
+    const { here, there, held } = await refused();
+    await there.complete(held);
+    expect(await reasonOf(here)).toBe("at_capacity");
+    expect(idsOf(await queueOf(here.world.isolate()).claim())).toEqual(["t2"]);
+  });
+
+  test("but never that a queue is empty: a task that falls due is had at once", async () => {
+    const { world, queue } = await openQueue();
+    await queue.enqueue({ id: "t1", delay_ms: 50 });
+    expect(await reasonOf(queue)).toBe("empty");
+    world.advance(50);
+    expect(idsOf(await queue.claim())).toEqual(["t1"]);
   });
 
   test("so that a lapsed delivery comes back at most 200 ms late", async () => {
     const { world, queue } = await openQueue(1, { lease_ttl_ms: 2_000 });
-    await queue.enqueue({ id: "t1" });
+    await fill(queue, 2);
     await claimOne(queue);
     world.advance(1_999);
-    expect(await reasonOf(queue)).toBe("empty");
+    expect(await reasonOf(queue)).toBe("at_capacity");
     world.advance(199);
-    expect(await reasonOf(queue)).toBe("empty");
+    expect(await reasonOf(queue)).toBe("at_capacity");
     world.advance(1);
     expect((await claimOne(queue)).delivery).toBe(2);
   });
 
   test("for its queue, not for another of the fleet, nor for plain slots", async () => {
-    const { world, queue, fleet } = await openQueue(10);
+    const { world, queue, fleet } = await openQueue(3);
     const other = queueOf(world, "other");
     await other.configure();
-    await other.enqueue({ id: "t1" });
-    expect(await reasonOf(queue)).toBe("empty");
-    expect(idsOf(await other.claim())).toEqual(["t1"]);
-    expect((await fleet.acquire()).body.granted).toBe(true);
+    await fill(queue, 3);
+    await queue.claim({ max: 2 });
+    expect(await reasonOf(queue)).toBe("at_capacity");
+    await other.enqueue({ id: "urgent", class: "high" });
+    expect(idsOf(await other.claim())).toEqual(["urgent"]);
+    expect((await fleet.acquire({ class: "high" })).body.granted).toBe(false);
   });
 
   test("and a pause is told apart from it", async () => {
@@ -93,13 +100,6 @@ describe("a claim that got all that could be had", () => {
     world.advance(1);
     await here.queue.claim();
     expect(await here.asked()).toBe(before + 1);
-  });
-
-  test("or as that of an empty queue, where slots are left", async () => {
-    const { queue } = await openQueue(10);
-    await fill(queue, 3);
-    expect(idsOf(await queue.claim({ max: 10 }))).toHaveLength(3);
-    expect(await reasonOf(queue)).toBe("empty");
   });
 
   test("tells nothing where tasks and slots may be left", async () => {
@@ -141,42 +141,30 @@ describe("the memory of claims ends at once with a change that the isolate itsel
     expect(idsOf(await queue.claim())).toHaveLength(1);
   });
 
-  test.each<[string, (queue: TestQueue) => Promise<unknown>]>([
-    ["a task", (queue) => queue.enqueue()],
-    ["a batch", (queue) => queue.batch([{ payload: 1, delay_ms: 5_000 }, { payload: 2 }])],
-    ["a redrive", (queue) => queue.redrive()],
-  ])("%s, on an empty queue", async (_, change) => {
-    const { queue } = await openQueue();
-    await queue.enqueue({ id: "dead" });
-    await queue.fail((await claimOne(queue)).lease.id, { retry: false });
-    expect(await reasonOf(queue)).toBe("empty");
-    await change(queue);
-    expect(idsOf(await queue.claim())).toHaveLength(1);
-  });
-
   test("also where the task came while the denial was on its way", async () => {
-    const { world } = await openQueue();
+    const { world, queue } = await openQueue(2);
+    await fill(queue, 2);
+    await claimOne(queue);
     const { lane, isolate } = world.faulty("holdAnswer", "timers");
     const slow = queueOf(isolate);
     const denial = slow.claim();
     await lane.held();
-    expect((await slow.enqueue({ id: "t1" })).status).toBe(201);
+    expect((await slow.enqueue({ id: "urgent", class: "high" })).status).toBe(201);
     await lane.letGo();
-    expect((await denial).body.reason).toBe("empty");
-    expect(idsOf(await slow.claim())).toEqual(["t1"]);
+    expect((await denial).body.reason).toBe("at_capacity");
+    expect(idsOf(await slow.claim())).toEqual(["urgent"]);
   });
 
   test("but not with a task of another queue, nor with one that is delayed", async () => {
-    const { world, queue: there } = await openQueue();
-    const [here, other] = [queueOf(world.isolate()), queueOf(world, "other")];
+    const { world, here, there, held } = await refused();
+    const other = queueOf(world, "other");
     await other.configure();
-    expect(await reasonOf(here)).toBe("empty");
-    await there.enqueue({ id: "t1" });
+    await there.complete(held);
     await queueOf(here.world, "other").enqueue();
     await here.enqueue({ delay_ms: 60_000 });
-    expect(await reasonOf(here)).toBe("empty");
+    expect(await reasonOf(here)).toBe("at_capacity");
     world.advance(200);
-    expect(idsOf(await here.claim())).toEqual(["t1"]);
+    expect(idsOf(await here.claim())).toEqual(["t2"]);
   });
 });
 
@@ -197,12 +185,14 @@ describe("a claim's request_id", () => {
   });
 
   test("that waits is asked of the store once, and then polls the memory while it lasts", async () => {
-    const { world } = await openQueue();
+    const { world, queue: there } = await openQueue(1);
     const { queue, asked } = counted(world);
+    await fill(there, 2);
     await queue.claim();
+    await queue.world.settle();
     world.advance(200);
     const before = await asked();
-    expect(await reasonOf(queue, { request_id: "r1", wait_ms: 199 })).toBe("empty");
+    expect(await reasonOf(queue, { request_id: "r1", wait_ms: 199 })).toBe("at_capacity");
     expect(await asked()).toBe(before + 1);
   });
 });
