@@ -3,7 +3,7 @@ import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import { capacityOf, tenThousandths } from "../leases/capacity.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
-import type { Denials } from "../leases/denials.ts";
+import type { Denials, Inquiry } from "../leases/denials.ts";
 import { parseLease, slotLeaseId, slotRequest } from "../leases/lease-id.ts";
 import { poll } from "../leases/poll.ts";
 import type { Rates } from "../rates/rates.ts";
@@ -29,15 +29,16 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
   return async function acquire(fleet: string, body: Body, signal: AbortSignal): Promise<AcquireAnswer> {
     const request = body.request_id ?? crypto.randomUUID();
     const wait = { wait_ms: body.wait_ms, signal };
+    const inquiry: Inquiry = { request: body.request_id && nameOf(body, body.request_id) };
     return poll(
       clock,
       wait,
-      (turn) => ask(fleet, body, request, turn),
+      () => ask(fleet, body, request, inquiry),
       ({ granted }) => granted,
     );
   };
 
-  async function ask(fleet: string, body: Body, request: string, turn: number): Promise<AcquireAnswer> {
+  async function ask(fleet: string, body: Body, request: string, inquiry: Inquiry): Promise<AcquireAnswer> {
     const configuration = await configurations.of(fleet);
     const { policy } = configuration;
     const ratio = Object.hasOwn(policy.classes, body.class) ? policy.classes[body.class]?.ratio : undefined;
@@ -47,9 +48,8 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     const ttl_ms = body.ttl_ms ?? policy.lease_ttl_ms;
     const holder = { cluster, pod, instance, class: body.class, ttl_ms };
     const lease = slotLeaseId(holder, request);
-    const name = asked ? slotRequest(holder, request) : undefined;
     if (policy.paused && !asked) return denied("paused", body);
-    const remembered = denials.recall(fleet, body.class, turn === 1 ? name : undefined);
+    const remembered = denials.recall(fleet, body.class, inquiry);
     if (remembered && !policy.paused) return denied("at_capacity", body, remembered.counts);
 
     const epoch = denials.epoch(fleet, body.class);
@@ -65,13 +65,13 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
         asked: asked ? 1 : 0,
         lease,
         ttl_ms,
-        request: body.ttl_ms === undefined ? (name ?? "") : "",
+        request: body.ttl_ms === undefined ? (inquiry.request ?? "") : "",
         limit,
       },
     };
     const [outcome, id, expiresAt, live, busy] = await denials.asking(
       fleet,
-      name,
+      inquiry,
       () => store.run(scripts.acquire, question),
       ([outcome]) => outcome !== "granted" && outcome !== "ended",
     );
@@ -98,6 +98,9 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     }
   }
 }
+
+const nameOf = ({ cluster, pod, instance = "", class: name }: Body, request: string) =>
+  slotRequest({ cluster, pod, instance, class: name }, request);
 
 function denied(reason: Denied["reason"], body: Body, counts: Partial<Denied> = {}): Denied {
   return { granted: false, reason, retry_after_ms: retryAfterMs(body.attempt), ...counts };

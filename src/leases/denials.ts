@@ -6,6 +6,14 @@ export interface Denial {
   counts?: { live: number; busy: number; capacity: number };
 }
 
+/** One call over all its polls. */
+export interface Inquiry {
+  /** What tells its request from others', where the caller named it. */
+  readonly request: string | undefined;
+  /** Whether the store has said in this call that the request holds nothing. */
+  isDenied?: boolean;
+}
+
 /**
  * The isolate's memory of denials: it only ever says no, for 200 ms, and never after a change it has seen. A gate is
  * what is asked: a class of the fleet, or a queue's claims.
@@ -15,14 +23,14 @@ export interface Denials {
   epoch(fleet: string, gate: string): string;
   remember(fleet: string, gate: string, denial: Denial, epoch: string): void;
   /**
-   * A denial that may be answered again; to a request that has a name only while it surely holds nothing. Without the
-   * name it is for those that have none, and for later polls of a call whose request the store was asked for.
+   * A denial that may be answered again; to a request that has a name only while it surely holds nothing: it was denied in
+   * this call, or within 10 s and not granted since.
    */
-  recall(fleet: string, gate: string, request?: string): Denial | undefined;
-  /** Asks the store for a request, and remembers for 10 s that it was denied. */
+  recall(fleet: string, gate: string, inquiry: Inquiry): Denial | undefined;
+  /** Asks the store, and remembers whether the request was denied. */
   asking<R>(
     fleet: string,
-    request: string | undefined,
+    inquiry: Inquiry,
     ask: () => Promise<R>,
     isDenied: (reply: R) => boolean,
   ): Promise<R>;
@@ -52,20 +60,26 @@ export function makeDenials(clock: Clock): Denials {
       if (epoch(fleet, gate) !== asked) return;
       denials.set(`${fleet}/${gate}`, { denial, epoch: asked, until: clock.local() + DENIAL_MS });
     },
-    recall(fleet, gate, request) {
-      if (request !== undefined && clock.local() >= (denied.get(`${fleet}/${request}`) ?? MAY_HOLD))
-        return undefined;
+    recall(fleet, gate, { request, isDenied }) {
+      const isSafe =
+        request === undefined || isDenied || clock.local() < (denied.get(`${fleet}/${request}`) ?? MAY_HOLD);
+      if (!isSafe) return undefined;
       const known = denials.get(`${fleet}/${gate}`);
       if (!known || known.epoch !== epoch(fleet, gate) || clock.local() >= known.until) return undefined;
       return known.denial;
     },
-    async asking(fleet, request, ask, isDenied) {
+    async asking(fleet, inquiry, ask, isDenied) {
+      const { request } = inquiry;
       if (request === undefined) return ask();
       const key = `${fleet}/${request}`;
+      // The answer may never come: a runtime drops what a caller that hung up had asked.
+      if (denied.get(key) !== MAY_HOLD) denied.delete(key);
+      inquiry.isDenied = false;
       let until = MAY_HOLD;
       try {
         const reply = await ask();
-        if (isDenied(reply)) until = clock.local() + REQUEST_MS;
+        inquiry.isDenied = isDenied(reply);
+        if (inquiry.isDenied) until = clock.local() + REQUEST_MS;
         return reply;
       } finally {
         if (denied.get(key) !== MAY_HOLD) denied.set(key, until);

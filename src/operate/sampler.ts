@@ -25,11 +25,13 @@ export function makeSampler({ store, keys, clock, fleets, queues }: SamplerOptio
     const policies = names.map((fleet) => ({ get: keys.fleet(fleet).policy }));
     const texts = await store.reads(policies, z.nullable(z.string()));
     const now = await clock.now();
-    const calls = names.map((fleet, at) => ({
-      keys: keys.fleet(fleet),
-      args: { now, ratio: ratioOf(fleet, texts[at] ?? ""), reach_ms: REACH_MS, ...placesOf(now) },
-      rest: DENIAL_REASONS.map(FIELDS.denials),
-    }));
+    const calls = names.flatMap((fleet, at) => {
+      const text = texts[at];
+      // What cannot be read has no capacity to be sampled.
+      if (text === undefined) return [];
+      const args = { now, ratio: ratioOf(fleet, text ?? ""), reach_ms: REACH_MS, ...placesOf(now) };
+      return [{ keys: keys.fleet(fleet), args, rest: DENIAL_REASONS.map(FIELDS.denials) }];
+    });
     await store.runs(scripts.sample, calls);
   }
 

@@ -53,7 +53,7 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
   until not (closed and mixed) or #taken == max
   if closed then return taken, gone, 'at_capacity' end
   -- What waits behind has no larger ratio, so it finds no slot either.
-  local last = not mixed and taken[#taken]
+  local last = not mixed and #gone == max and taken[#taken]
   local full = last and busy + #taken >= capacity_of(live, ratio_of(last))
   return taken, gone, full and 'at_capacity' or 'empty'
 end

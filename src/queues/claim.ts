@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Problem } from "../http/problem.ts";
 import { retryAfterMs } from "../leases/backoff.ts";
 import { tenThousandths } from "../leases/capacity.ts";
-import { claimGate } from "../leases/denials.ts";
+import { claimGate, type Inquiry } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
 import { poll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
@@ -29,10 +29,14 @@ const REQUEST_MEMORY_MS = 600_000;
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
     const wait = { wait_ms: body.wait_ms, signal };
+    const { cluster, pod, instance = "", request_id: request } = body;
+    const inquiry: Inquiry = {
+      request: request && [claimGate(queue), cluster, pod, instance, request].join("/"),
+    };
     const [outcome, , ...rest] = await poll(
       clock,
       wait,
-      (turn) => ask(queue, body, turn),
+      () => ask(queue, body, inquiry),
       ([outcome]) => outcome === "claimed" || outcome === "ended",
     );
     if (outcome === "ended") {
@@ -55,15 +59,14 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     };
   };
 
-  async function ask(queue: string, body: Body, turn: number) {
+  async function ask(queue: string, body: Body, inquiry: Inquiry) {
     const config = await configs.of(queue);
     const { policy, mixed } = await configurations.of(config.fleet);
     const { cluster, pod, instance = "", request_id: request } = body;
     const open = !config.paused && !policy.paused;
     const gate = claimGate(queue);
-    const name = request && `${gate}/${[cluster, pod, instance, request].join("/")}`;
     if (!open && request === undefined) return ["paused", 0] as const;
-    const remembered = denials.recall(config.fleet, gate, turn === 1 ? name : undefined);
+    const remembered = denials.recall(config.fleet, gate, inquiry);
     if (remembered && open) return ["at_capacity", 0] as const;
 
     const epoch = denials.epoch(config.fleet, gate);
@@ -90,7 +93,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
     };
     const reply = await denials.asking(
       config.fleet,
-      name,
+      inquiry,
       () => store.run(scripts.claim, question),
       ([outcome]) => outcome !== "claimed" && outcome !== "ended",
     );

@@ -269,6 +269,27 @@ describe.concurrent("a worker", { timeout: 20_000 }, () => {
     expect(world.coordinator.queue.completed).toEqual([]);
   });
 
+  it.each([
+    ["longer", 1_500],
+    ["shorter", 300],
+  ])(
+    "works on what it gets after an outage that outlasted a time limit %s than the ttl",
+    async (_, limitMs) => {
+      await using world = await working(
+        () => "done",
+        { leaseTtlMs: 600, limitMs, paceMs: 100 },
+        { waitMs: 0 },
+      );
+      world.coordinator.behaviour.instead = ({ path }) =>
+        path.endsWith("/claim") ? unavailable() : undefined;
+      await sleep(2_000);
+      world.coordinator.queue.add("t1");
+      world.coordinator.behaviour.instead = () => undefined;
+      await until("it is done", () => world.worker.counts.completed === 1);
+      expect(world.worker.counts.lost).toBe(0);
+    },
+  );
+
   it("gives the payload's own text beside its value", async () => {
     const texts: string[] = [];
     await using world = await working((_, { task }) => {

@@ -196,9 +196,14 @@ describe("a request_id", () => {
   test("whose answer was lost is asked of the store again, whatever was heard before or comes late", async () => {
     const denials = makeDenials({ local: () => 0, now: async () => 0, sleep: async () => {} });
     const ask = (answer: () => Promise<string>) =>
-      denials.asking("f", "r1", answer, (heard) => heard === "denied");
-    const known = () => denials.recall("f", "normal", "r1") !== undefined;
+      denials.asking("f", { request: "r1" }, answer, (heard) => heard === "denied");
+    const known = () => denials.recall("f", "normal", { request: "r1" }) !== undefined;
     denials.remember("f", "normal", {}, denials.epoch("f", "normal"));
+    expect(known()).toBe(false);
+    await ask(async () => "denied");
+    expect(known()).toBe(true);
+    // As when the runtime drops a call whose caller hung up.
+    void ask(() => new Promise(() => {}));
     expect(known()).toBe(false);
     await ask(async () => "denied");
     expect(known()).toBe(true);
@@ -206,6 +211,22 @@ describe("a request_id", () => {
     expect(known()).toBe(false);
     await ask(async () => "denied");
     expect(known()).toBe(false);
+  });
+
+  test("that waits is told no from memory only while it is known as denied, or was denied in the same call", async () => {
+    let local = 0;
+    const denials = makeDenials({ local: () => local, now: async () => 0, sleep: async () => {} });
+    const [earlier, later] = [{ request: "r1" }, { request: "r1" }];
+    const isKnown = (inquiry: { request: string }) => {
+      denials.remember("f", "normal", {}, denials.epoch("f", "normal"));
+      return denials.recall("f", "normal", inquiry) !== undefined;
+    };
+    const deny = async () => "denied";
+    await denials.asking("f", earlier, deny, () => true);
+    local = 9_999;
+    expect([isKnown(earlier), isKnown(later)]).toEqual([true, true]);
+    local = 10_000;
+    expect([isKnown(earlier), isKnown(later)]).toEqual([true, false]);
   });
 
   test("that waits is asked of the store once, and then polls the memory while it lasts", async () => {

@@ -33,6 +33,8 @@ interface Request {
   max: number;
   denials: number;
   failures: number;
+  /** When the last try was sent. */
+  sentAt: number;
   /** When the first try was sent that may have been answered with tasks without our hearing of it. */
   unsureSince: number | undefined;
 }
@@ -42,6 +44,7 @@ const newRequest = (max: number, failures = 0): Request => ({
   max,
   denials: 0,
   failures,
+  sentAt: 0,
   unsureSince: undefined,
 });
 
@@ -70,7 +73,8 @@ async function ask(
   request: Request,
   signal: AbortSignal,
 ): Promise<Delivery[] | "again" | "ended"> {
-  request.unsureSince ??= monotonicMs();
+  request.sentAt = monotonicMs();
+  request.unsureSince ??= request.sentAt;
   try {
     const answer = await claimer.calls.claim(bodyOf(claimer, request), { signal, retry: false });
     const { tasks } = answer;
@@ -121,8 +125,8 @@ async function confirmed(
   signal: AbortSignal,
 ): Promise<Delivery[]> {
   const heardAt = monotonicMs();
-  const { unsureSince: since = heardAt, failures } = request;
-  const deliveries = tasks.map((task) => deliveryOf(task, since, failures > 0 ? since : heardAt));
+  const { unsureSince: since = heardAt, sentAt, failures } = request;
+  const deliveries = tasks.map((task) => deliveryOf(task, since, failures > 0 ? sentAt : undefined, heardAt));
   if (deliveries.every(({ lease }) => heardAt - since < lease.ttlMs / 3)) return deliveries;
   const leases = deliveries.map(({ lease }) => lease.id);
   const answer = await pod.renew(leases, signal);
@@ -133,10 +137,18 @@ async function confirmed(
 
 /**
  * Puts a task's times on the monotonic clock: the coordinator's own are compared with nothing but each other. It was
- * claimed between `since` and `claimedAt`.
+ * claimed after `since`, and where an earlier try may have claimed it, less than a ttl before `repeatedAt`: it lives.
  */
-function deliveryOf(task: ClaimedTask, since: number, claimedAt: number): Delivery {
+function deliveryOf(
+  task: ClaimedTask,
+  since: number,
+  repeatedAt: number | undefined,
+  heardAt: number,
+): Delivery {
   const { id, ttl_ms: ttlMs, expires_at } = task.lease;
+  const isShort = task.deadline_at <= expires_at;
+  // With a time limit that short nothing is known but that it lives; the coordinator ends it.
+  const claimedAt = repeatedAt === undefined || isShort ? heardAt : Math.max(since, repeatedAt - ttlMs);
   const here = (at: number) => claimedAt + at - (expires_at - ttlMs);
   return {
     task,

@@ -7,7 +7,7 @@ import threading
 from typing import Callable
 
 from .backoff import beat_delay
-from .errors import NotGrantedError, PodClosedError, ProblemError, UnavailableError
+from .errors import NotGrantedError, PodClosedError, UnavailableError
 from .keeper.couriers import Asking
 from .keeper.lease import Lease
 from .keeper.pod import Pod
@@ -110,7 +110,9 @@ class Gate:
         while True:
             try:
                 return self._pod.slot(cls=self.cls, wait=None, asking=asking)
-            except (ProblemError, UnavailableError, NotGrantedError) as error:
+            except PodClosedError:
+                raise
+            except Exception as error:  # whatever it is, the consumer stands still until it hears of a slot
                 failures += 1
                 _log.error("no slot of class %s can be had, will ask again: %s", self.cls, error)
                 asking.sleep(beat_delay(failures, None, _LONGEST_S))

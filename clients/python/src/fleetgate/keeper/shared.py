@@ -60,7 +60,8 @@ class Boards:
         if token.pid not in self._boards:
             raise ValueError(f"process {token.pid} holds that lease, and this one was not forked from it")
         board, refresh = self._boards[token.pid]
-        cell = board.cell(token.cell, token.serial)
+        # One of too many is on no board: nothing is known of it here but that it was held.
+        cell = board.cell(token.cell, token.serial) if token.cell >= 0 else loose_cell(token.serial)
         # In the process that holds it renewals may lie unread in the keeper's pipe.
         return SharedLease(token, cell, refresh) if token.pid == os.getpid() else SharedLease(token, cell)
 

@@ -68,7 +68,7 @@ class Claims:
             )
 
     def _ask(self, request: _Request, most: int) -> ClaimAnswer | None:
-        sent_at = now()
+        sent_at = request.sent_at = now()
         # Once silence was met a short call tells sooner than a long one whether it is over.
         wait_ms = 0 if request.failures else round(self._wait * 1_000)
         body = {**self._who(request), "max": most, "wait_ms": wait_ms}
@@ -110,8 +110,9 @@ class Claims:
         """A lease lives from its grant, known only to lie after the first unheard try; old ones are renewed first."""
         heard_at = now()
         since = heard_at if request.unsure_since is None else request.unsure_since
-        claimed_at = since if request.failures else heard_at
-        held = [_held(task, since, claimed_at) for task in tasks]
+        repeated_at = request.sent_at if request.failures else None
+        claimed_at = {task["lease"]["id"]: _claimed_at(task, since, repeated_at, heard_at) for task in tasks}
+        held = [_held(task, since, claimed_at[task["lease"]["id"]]) for task in tasks]
         if any(heard_at - since >= lease.ttl / 3 for lease in held):
             ids = [lease.id for lease in held]
             try:
@@ -121,7 +122,7 @@ class Claims:
                 return []  # not sure to be ours: they lapse, or the next beat would have said so
             held = [lease.renewed(renewed_at) for lease in held if lease.id not in lost]
         by_id = {task["lease"]["id"]: task for task in tasks}
-        return [(by_id[lease.id], lease, claimed_at) for lease in held]
+        return [(by_id[lease.id], lease, claimed_at[lease.id]) for lease in held]
 
     def _give_back(self, request: _Request) -> None:
         answer: Any = None
@@ -155,6 +156,7 @@ class _Request:
         self.id = new_request_id()
         self.denials = 0
         self.failures = 0
+        self.sent_at = 0.0
         self.unsure_since: float | None = None
 
     @property
@@ -169,6 +171,16 @@ class _Request:
             self.denials += 1
             self.failures = 0
             self.unsure_since = None
+
+
+def _claimed_at(task: ClaimedTask, since: float, repeated_at: float | None, heard_at: float) -> float:
+    """When it was claimed: after `since`, and where an earlier try may have, within a ttl, since its lease lives."""
+    lease = task["lease"]
+    # With a time limit that short nothing is known but that it lives; the coordinator ends it.
+    is_short = task["deadline_at"] <= lease["expires_at"]
+    if repeated_at is None or is_short:
+        return heard_at
+    return max(since, repeated_at - lease["ttl_ms"] / 1_000)
 
 
 def _held(task: ClaimedTask, since: float, claimed_at: float) -> HeldLease:
