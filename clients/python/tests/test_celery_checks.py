@@ -64,6 +64,15 @@ def test_green_pools_are_refused_in_one_line(farm: Farm) -> None:
     assert "Traceback" not in worker.errors
 
 
+def test_a_mark_that_says_nothing_is_refused_in_one_line(farm: Farm) -> None:
+    worker = farm.worker("w-0", MARK="5")
+    assert worker.ends(30) == 78
+    assert (
+        "celery_app.marked: fleetgate= must be True, or the name of a class such as 'high'" in worker.errors
+    )
+    assert "Traceback" not in worker.errors
+
+
 def test_a_wrong_key_is_told_in_one_line(farm: Farm) -> None:
     worker = farm.worker("w-0", FLEETGATE_KEY="wrong")
     assert worker.ends(30) == 78

@@ -140,6 +140,13 @@ WRONG = [
     (("status",), {"FLEETGATE_KEY": "fg_wrong"}, 2, "check FLEETGATE_KEY"),
     (("status",), {"FLEETGATE_KEY": ""}, 2, "set FLEETGATE_KEY"),
     (("run", "--fleet", "f"), {}, 2, "put it after --"),
+    (
+        ("run", "--fleet", "f", "true"),
+        {},
+        2,
+        "unknown argument true: see fleetgate --help, or the command after `--`",
+    ),
+    (("status", "--nope"), {}, 2, "unknown argument --nope: see fleetgate --help"),
     (("work", "--queue", "nowhere", "--", "cat"), {}, 2, "check the name"),
     (("run", "--fleet", "f", "--pod", "p", "--", "no-such-program"), {}, 127, "cannot run no-such-program"),
     (("run", "--fleet", "f", "--pod", "p", "--", "/dev/null"), {}, 126, "cannot run /dev/null"),

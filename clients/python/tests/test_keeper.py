@@ -127,7 +127,7 @@ def test_an_outage_shorter_than_the_ttl_loses_nothing(fleet: Fleet, proxy: Proxy
 
 
 def test_silence_past_the_ttl_is_a_loss_open_goes_on_degraded_and_all_recovers(
-    fleet: Fleet, proxy: Proxy
+    fleet: Fleet, proxy: Proxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     with through(proxy, fleet, "open") as pod:
         lease = pod.slot()
@@ -146,6 +146,11 @@ def test_silence_past_the_ttl_is_a_loss_open_goes_on_degraded_and_all_recovers(
         until(lambda: fleet.status()["live"] == 1, "the pod is counted again")
         with pod.slot(wait=5) as lease:
             assert not lease.degraded
+    told = [record.message for record in caplog.records if "the coordinator is" in record.message]
+    assert told == [
+        f"the coordinator is out of reach: running without a slot ({proxy.url})",
+        f"the coordinator is back: running with slots again ({proxy.url})",
+    ]
 
 
 def test_closed_waits_and_then_says_so(fleet: Fleet, proxy: Proxy) -> None:

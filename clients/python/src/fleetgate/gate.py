@@ -59,7 +59,8 @@ class Gate:
                 return None
         try:
             return self._pod.slot(cls=self.cls)
-        except (NotGrantedError, UnavailableError):
+        except (NotGrantedError, UnavailableError) as error:
+            _log.info("waiting for a slot of class %s: %s", self.cls, error)
             self._begin_to_wait()
         except PodClosedError:
             pass

@@ -104,3 +104,10 @@ def quits(name: str) -> None:
 @signals.worker_ready.connect
 def ready(**_: Any) -> None:
     say("ready")
+
+
+if "MARK" in os.environ:
+
+    @app.task(fleetgate=json.loads(os.environ["MARK"]))
+    def marked() -> None:
+        """Its mark is wrong."""

@@ -38,8 +38,8 @@ def advice(worker: Any, tasks: list[Any]) -> Iterator[str]:
     early = [task.name for task in tasks if not (task.acks_late and task.reject_on_worker_lost)]
     if early:
         yield (
-            f"{_names(early)}: a killed worker would lose such a task, so its message is acknowledged late all the "
-            "same; set task_acks_late=True and task_reject_on_worker_lost=True to have it said"
+            f"{_names(early)}: acknowledged late whatever your settings say, since a killed worker would lose the "
+            "task; set task_acks_late=True and task_reject_on_worker_lost=True"
         )
     yield from _of_limits(worker, tasks)
     yield from _of_broker(worker, tasks)

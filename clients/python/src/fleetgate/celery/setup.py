@@ -35,6 +35,12 @@ def class_of(task: Any) -> str | None:
     return mark if isinstance(mark, str) and mark else None
 
 
+def wrong_marks(app: Any) -> list[str]:
+    """The names of tasks whose mark says nothing."""
+    marks = {name: getattr(task, MARK, None) for name, task in app.tasks.items()}
+    return sorted(name for name, mark in marks.items() if not (mark is None or isinstance(mark, (bool, str))))
+
+
 def marked_tasks(app: Any) -> list[Any]:
     """Every marked task of an app, by name."""
     return [task for _, task in sorted(app.tasks.items()) if class_of(task) is not None]

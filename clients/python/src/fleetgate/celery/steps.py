@@ -10,7 +10,7 @@ from celery.signals import worker_shutting_down
 
 from ..errors import ProblemError
 from .checks import advice, unsupported
-from .setup import Setup, marked_tasks
+from .setup import Setup, marked_tasks, wrong_marks
 from .worker import GatedWorker
 
 _log = logging.getLogger("fleetgate")
@@ -33,7 +33,10 @@ class WorkerStep(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def start(self, worker: Any) -> None:
         """Joins the fleet."""
-        problem = unsupported(worker)
+        wrong = ", ".join(wrong_marks(worker.app))
+        problem = unsupported(worker) or (
+            wrong and f"{wrong}: fleetgate= must be True, or the name of a class such as 'high'"
+        )
         if problem:
             _log.critical(problem)
             raise SystemExit(_EX_CONFIG)

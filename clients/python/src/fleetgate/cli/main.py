@@ -42,7 +42,7 @@ _DO = {
     "unauthorized": "check FLEETGATE_KEY",
     "wrong-scope": "use a key with the scope that this needs",
     "not-yours": "use a key that lists this fleet or queue",
-    "not-found": "check the name, and that the queue was made",
+    "not-found": "check the name, that the queue was made, and that FLEETGATE_URL has no path",
     "unknown-class": "use a class of the fleet's policy",
     "stale-instance": "a newer process has this pod's name: give each its own with --pod",
     "unrecognised": "check FLEETGATE_URL: that is not a coordinator",
@@ -53,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line; gives its exit code."""
     line = list(sys.argv[1:] if arguments is None else arguments)
     line, command = _split(line)
-    options = _parser().parse_args(line)
+    options, unknown = _parser().parse_known_args(line)
+    if unknown:
+        hint = "" if command else ", or the command after `--` if it is part of one"
+        return _say(f"unknown argument {unknown[0]}: see fleetgate --help{hint}", USAGE)
     options.command = command
     logging.basicConfig(format="fleetgate: %(message)s", level=logging.WARNING, stream=sys.stderr)
     try:

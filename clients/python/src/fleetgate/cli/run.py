@@ -90,8 +90,6 @@ class _Job:
                 return self._run(lease)
 
     def _run(self, lease: Lease) -> int:
-        if lease.degraded:
-            print("fleetgate: the coordinator is out of reach: running without a slot", file=sys.stderr)
         command = start(self._options.command)
         if isinstance(command, int):
             return command

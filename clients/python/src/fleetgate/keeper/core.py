@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .pod import Pod
 
 PodState = Literal["ready", "starting", "draining", "left", "replaced"]
+_log = logging.getLogger("fleetgate")
 # The longest a release is tried; its lease lapses by its own ttl anyway.
 _RELEASE_S = 10.0
 
@@ -43,6 +45,7 @@ class Core:
         self.board = Board()
         self._pod = pod
         self._waits: list[Asking] = []
+        self._is_away = False
         first = joining.first_beat()
         self.beater = start_beater(joining, first.begin, self)
         self.directive(first.directive)
@@ -142,6 +145,16 @@ class Core:
             self.cut,
             self.renew,
         )
+
+    def granted(self, is_degraded: bool) -> None:
+        """A wait for a slot has ended; says once when the coordinator is away, and once when it is back."""
+        if is_degraded != self._is_away:
+            self._is_away = is_degraded
+            url = self.joining.settings.url
+            if is_degraded:
+                _log.warning("the coordinator is out of reach: running without a slot (%s)", url)
+            else:
+                _log.warning("the coordinator is back: running with slots again (%s)", url)
 
     def enter(self, wait: Asking) -> None:
         """A wait for a slot begins; raises PodClosedError when the pod takes no more."""

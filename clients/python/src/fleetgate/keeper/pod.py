@@ -111,6 +111,7 @@ class Pod:
         try:
             grant = request.wait()
             granted = True
+            core.granted(grant.held is None)
             return _keep_open(core, grant, on_lost, mine)
         except ProblemError as error:
             if error.code == "stale-instance":

@@ -183,11 +183,14 @@ class Gated(Looking):
         failures = 0
         while True:
             try:
-                return self.gating.join()
+                pod = self.gating.join()
             except UnavailableError as error:
                 failures += 1
                 self.log.error("Worker %s: cannot join yet, will try on: %s", self.name, error)
                 time.sleep(beat_delay(failures, None, math.inf))
+                continue
+            self.log.info("Worker %s: joined %s as %s/%s", self.name, pod.fleet, pod.cluster, pod.pod)
+            return pod
 
 
 def own_connection(connection: Redis) -> Redis:
