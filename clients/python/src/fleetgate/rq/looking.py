@@ -96,7 +96,12 @@ class Looking(Guarded):
     def _wait(self, taking: Taking, burst: bool, idle_until: float) -> bool:
         """Waits for news; False when the worker is to end instead."""
         if self._pod.state == "replaced":
-            self.log.error("Worker %s: a newer process took over pod %s", self.name, self._pod.pod)
+            self.log.error(
+                "Worker %s: another process joined as %s/%s, so this one ends: give each worker a name of its own (POD_NAME)",
+                self.name,
+                self._pod.cluster,
+                self._pod.pod,
+            )
             raise StopRequested
         queues = taking.open(self._ordered_queues)
         longest = _IDLE_S
