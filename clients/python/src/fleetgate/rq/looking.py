@@ -97,7 +97,7 @@ class Looking(Guarded):
         """Waits for news; False when the worker is to end instead."""
         if self._pod.state == "replaced":
             self.log.error(
-                "Worker %s: another process joined as %s/%s, so this one ends: give each worker a name of its own (POD_NAME)",
+                "Worker %s: another process joined as %s/%s, so this one ends: give each worker its own POD_NAME",
                 self.name,
                 self._pod.cluster,
                 self._pod.pod,
