@@ -146,6 +146,13 @@ WRONG = [
         2,
         "unknown argument true: see fleetgate --help, or the command after `--`",
     ),
+    (("runn",), {}, 2, "see fleetgate --help"),
+    (
+        ("run", "--fleet", "f", "--wait", "abc", "--", "true"),
+        {},
+        2,
+        "invalid float value: 'abc': see fleetgate run --help",
+    ),
     (("status", "--nope"), {}, 2, "unknown argument --nope: see fleetgate --help"),
     (("work", "--queue", "nowhere", "--", "cat"), {}, 2, "check the name"),
     (("run", "--fleet", "f", "--pod", "p", "--", "no-such-program"), {}, 127, "cannot run no-such-program"),

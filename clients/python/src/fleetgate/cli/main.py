@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Callable
+from typing import Callable, NoReturn
 
 from ..client import Client
 from ..errors import (
@@ -96,12 +96,19 @@ def _split(line: list[str]) -> tuple[list[str], list[str]]:
     return line[:at], line[at + 1 :]
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_say(f"{message}: see {self.prog} --help", USAGE))
+
+
 def _parser() -> argparse.ArgumentParser:
-    where = argparse.ArgumentParser(add_help=False)
+    where = _Parser(add_help=False)
     reach = where.add_argument_group("where and who")
     reach.add_argument("--url", help="the coordinator's address (FLEETGATE_URL)")
     reach.add_argument("--key", help="the key (FLEETGATE_KEY)")
-    who = argparse.ArgumentParser(add_help=False)
+    who = _Parser(add_help=False)
     group = who.add_argument_group("this pod")
     group.add_argument("--cluster", help="this cluster's name (FLEETGATE_CLUSTER)")
     group.add_argument("--pod", help="this pod's name (POD_NAME, else the host's name)")
@@ -111,14 +118,14 @@ def _parser() -> argparse.ArgumentParser:
         default="open",
         help="when the coordinator is out of reach: go on without it, or not (default: open)",
     )
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "fleetgate",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    adds: list[tuple[str, str, Callable[[argparse.ArgumentParser], None], list[argparse.ArgumentParser]]] = [
+    adds: list[tuple[str, str, Callable[[argparse.ArgumentParser], None], list[_Parser]]] = [
         ("run", "run a command once it has a slot", run.add, [where, who]),
         ("work", "run a command for each task of a queue", work.add, [where, who]),
         ("status", "what the fleets do now", status.add, [where]),
