@@ -62,6 +62,20 @@ def test_a_killed_process_frees_its_slot_within_a_ttl_and_takes_its_keeper_along
         assert busy(fleet) == 1
 
 
+def test_ctrl_c_while_joining_leaves_neither_a_pod_nor_a_keeper(
+    fleet: Fleet, program: Start, tmp_path: Path
+) -> None:
+    joining = program("joiner", fleet.name, "w-0", str(tmp_path / "python"))
+    until(lambda: fleet.status()["live"] == 1, "it has joined")
+    joining.signal(signal.SIGINT)
+    joining.says("cut")
+    assert fleet.status()["live"] == 0
+    children = [task.read_text() for task in Path(f"/proc/{joining.pid}/task").glob("*/children")]
+    assert "".join(children) == ""
+    time.sleep(TTL)
+    assert fleet.status()["live"] == 0
+
+
 def test_a_stopped_process_is_told_once_and_releases_nobody_elses_slot(fleet: Fleet, program: Start) -> None:
     stopped = program("holder", fleet.name, "w-0", "until-lost")
     stopped.says("held")

@@ -50,6 +50,17 @@ def test_sigterm_lets_the_job_end_and_takes_no_other(workers: RqWorkers) -> None
     assert (status["busy"], status["live"], status["draining"]) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_ended_while_it_starts_leaves_the_fleet(workers: RqWorkers, number: int) -> None:
+    workers.set_ttl(30)
+    worker = workers.start("w-0", worker="rq_jobs.SlowStarter")
+    worker.says("starting")
+    assert workers.fleet.status()["live"] == 1
+    worker.signal(number)
+    assert worker.ends() == 0
+    assert workers.fleet.status()["live"] == 0
+
+
 @pytest.mark.parametrize("worker", ["fleetgate.rq.GatedWorker", SIMPLE])
 def test_when_the_grace_is_over_another_worker_starts_the_job_at_once(
     workers: RqWorkers, worker: str
@@ -209,7 +220,8 @@ def test_each_worker_of_a_pool_is_a_pod_of_its_own(workers: RqWorkers) -> None:
     ended(workers.enqueue("work", 0, job_id="t"))
     pool.signal(signal.SIGTERM)
     assert pool.ends() == 0
-    assert workers.fleet.status()["live"] == 0
+    left = workers.fleet.pods()["pods"]
+    assert workers.fleet.status()["live"] == 0, "\n".join([str(left), *pool.lines, pool.errors])
 
 
 def test_workers_of_a_host_without_pod_name_are_pods_of_their_own(workers: RqWorkers) -> None:

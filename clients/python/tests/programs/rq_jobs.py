@@ -83,6 +83,15 @@ def until_told() -> str:
     return "done"
 
 
+class SlowStarter(GatedWorker):
+    """Takes its time between joining the fleet and looking for jobs."""
+
+    def register_birth(self) -> None:
+        say("starting")
+        time.sleep(2)
+        super().register_birth()
+
+
 class HastyWorker(GatedWorker):
     """A job that lost its slot is killed soon, and one that killed two workers begins no more."""
 

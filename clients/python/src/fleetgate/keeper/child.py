@@ -47,11 +47,18 @@ class ProcessBeater:
         self._stopping = False
         self._instead: ThreadBeater | None = None
         self._ready = threading.Event()
+        self._over = threading.Event()
         # The thread that starts the process stays until its end: the system counts its death as the parent's.
         self._reader = threading.Thread(target=self._serve, name="fleetgate-keeper", daemon=True)
-        self._reader.start()
-        if not self._ready.wait(_READY_S):
-            self._lose_process("did not start in time")
+        try:
+            self._reader.start()
+            if not self._ready.wait(_READY_S):
+                self._lose_process("did not start in time")
+        except Exception:
+            raise
+        except BaseException:
+            self.stop()
+            raise
 
     def hold(self, lease: HeldLease) -> None:
         """Renews a lease from now on."""
@@ -110,7 +117,7 @@ class ProcessBeater:
             except subprocess.TimeoutExpired:
                 process.kill()
         if self._reader is not threading.current_thread():
-            self._reader.join()
+            self._over.wait()
 
     def after_fork(self) -> None:
         """Closes the child's copies of the pipes, which would keep the keeper from hearing of the parent's end."""
@@ -125,6 +132,12 @@ class ProcessBeater:
 
     def _serve(self) -> None:
         try:
+            self._serve_process()
+        finally:
+            self._over.set()
+
+    def _serve_process(self) -> None:
+        try:
             process = spawn_keeper(self._start)
         except OSError as error:
             self._lose_process(f"could not be started: {error}")
@@ -133,6 +146,8 @@ class ProcessBeater:
         with self._lock:
             self._process = process
             self._open = True
+            if self._stopping:
+                self._tell(type="stop")
         poll = select.poll()
         poll.register(process.stdout, select.POLLIN)
         while self._open:

@@ -27,6 +27,7 @@ PodState = Literal["ready", "starting", "draining", "left", "replaced"]
 _log = logging.getLogger("fleetgate")
 # The longest a release is tried; its lease lapses by its own ttl anyway.
 _RELEASE_S = 10.0
+_BREAK_OFF_S = 2.0
 
 
 class Core:
@@ -46,8 +47,16 @@ class Core:
         self._pod = pod
         self._waits: list[Asking] = []
         self._is_away = False
-        first = joining.first_beat()
-        self.beater = start_beater(joining, first.begin, self)
+        try:
+            first = joining.first_beat()
+            self.beater = start_beater(joining, first.begin, self)
+        except Exception:
+            raise
+        except BaseException:
+            # Interrupted, by Ctrl-C for one: nobody will have this pod, so it must not count as live.
+            with contextlib.suppress(FleetgateError):
+                joining.leave(_BREAK_OFF_S)
+            raise
         self.directive(first.directive)
 
     # What a lease asks of its pod.

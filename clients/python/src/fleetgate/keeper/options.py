@@ -66,6 +66,10 @@ class Joining:
         """Sends one beat, once: the beater itself tries again."""
         return self.calls.heartbeat(**self.body, state=state, leases=leases, timeout=timeout, repeat=False)
 
+    def leave(self, deadline: float | None) -> None:
+        """Takes the pod out of the count; raises as any call."""
+        self.calls.leave(**vars(self.identity), deadline=deadline)
+
     def first_beat(self) -> FirstBeat:
         """Sends the first beat; raises ProblemError, or UnavailableError when closed."""
         state, timeout = self.options.state, self.settings.timeout

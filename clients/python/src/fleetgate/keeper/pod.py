@@ -227,7 +227,7 @@ class Pod:
         if was_replaced:
             return "replaced"
         try:
-            core.joining.calls.leave(**vars(core.joining.identity), deadline=deadline)
+            core.joining.leave(deadline)
         except FleetgateError:
             return "unconfirmed"
         return "left"

@@ -9,13 +9,14 @@ import signal
 import threading
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from redis import ConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 from rq.connections import parse_connection
+from rq.exceptions import StopRequested
 from rq.job import Job
 from rq.queue import Queue
 from rq.registry import StartedJobRegistry
@@ -53,18 +54,27 @@ class Gated(Looking):
 
     # Beginning and end.
 
+    def work(self, *args: Any, **kwargs: Any) -> bool:
+        """As RQ's, which listens to signals only once it has begun: one that comes earlier ends the worker too."""
+        if can_listen():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, _end)
+        try:
+            return super().work(*args, **kwargs)
+        except StopRequested:
+            return False
+        finally:
+            if hasattr(self, "_pod"):
+                self._pod.leave(_LEAVE_S)
+
     def bootstrap(self, *args: Any, **kwargs: Any) -> None:
         """Joins the fleet and says what is set wrong. Raises ValueError, ProblemError."""
         self.gating = self.gating.resolved()
         refuse_old_redis(self)
         self._pod = self._join()
-        try:
-            super().bootstrap(*args, **kwargs)
-            for problem in problems(self):
-                self.log.warning("Worker %s: %s", self.name, problem)
-        except BaseException:
-            self._pod.leave(_LEAVE_S)
-            raise
+        super().bootstrap(*args, **kwargs)
+        for problem in problems(self):
+            self.log.warning("Worker %s: %s", self.name, problem)
         self._beside = Claims(own_connection(self.connection), self.job_class, self.gating.max_deliveries)
         self._upkeep = Upkeep(self._beside, self.queues, self._gone, self._spent)
         self._upkeep.start()
@@ -191,6 +201,10 @@ class Gated(Looking):
                 continue
             self.log.info("Worker %s: joined %s as %s/%s", self.name, pod.fleet, pod.cluster, pod.pod)
             return pod
+
+
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit
 
 
 def own_connection(connection: Redis) -> Redis:
