@@ -41,18 +41,24 @@ def client() -> Client:
 
 
 @pytest.fixture
-def fleet(client: Client) -> Fleet:
-    """A fleet of its own, whose pods and leases live 2 s."""
+def ttl_ms(request: pytest.FixtureRequest) -> int:
+    """How long pods and leases live: the module's TTL in seconds, else so long that a stalled machine loses none."""
+    return round(1_000 * getattr(request.module, "TTL", 20.0))
+
+
+@pytest.fixture
+def fleet(client: Client, ttl_ms: int) -> Fleet:
+    """A fleet of its own."""
     made = client.fleet(f"f-{secrets.token_hex(6)}")
-    made.put_policy(ttl_ms=2_000, heartbeat_ms=1_000, lease_ttl_ms=2_000)
+    made.put_policy(ttl_ms=ttl_ms, heartbeat_ms=1_000, lease_ttl_ms=ttl_ms)
     return made
 
 
 @pytest.fixture
-def queue(client: Client, fleet: Fleet) -> Queue:
+def queue(client: Client, fleet: Fleet, ttl_ms: int) -> Queue:
     """A queue of its own on that fleet."""
     made = client.queue(fleet.name.replace("f-", "q-"))
-    made.put(fleet=fleet.name, lease_ttl_ms=2_000)
+    made.put(fleet=fleet.name, lease_ttl_ms=ttl_ms)
     return made
 
 

@@ -63,7 +63,7 @@ def test_run_ends_the_command_when_the_slot_is_lost(program: Start, fleet: Fleet
 
 
 def test_the_command_dies_with_run(program: Start, fleet: Fleet) -> None:
-    ran = run(program, fleet, "sh", "-c", "echo up $$; sleep 60 & wait")
+    ran = run(program, fleet, "sh", "-c", "echo up $$; exec sleep 60")
     pid = ran.says("up")
     ran.signal(signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}").exists() or _is_zombie(pid), "the command ends")
