@@ -134,6 +134,21 @@ def test_status_and_top_show_a_fleet(program: Start, fleet: Fleet) -> None:
         top = program("-m", "fleetgate", "top", "--times", "2", "--every", "0.2", fleet.name)
         assert top.ends() == 0
         assert sum(fleet.name in line for line in top.lines) == 2
+        assert (status.errors, top.errors) == ("", "")
+
+
+def test_status_of_a_fleet_without_pods_asks_whether_that_is_its_name(program: Start, fleet: Fleet) -> None:
+    status = program("-m", "fleetgate", "status", fleet.name)
+    assert status.ends() == 0
+    assert status.errors == f"fleetgate: no pod has joined {fleet.name}; is that its name?\n"
+
+
+def test_top_looks_on_while_the_coordinator_is_away_and_ends_with_what_it_saw_last(program: Start) -> None:
+    top = program(
+        *("-m", "fleetgate", "top", "--times", "2", "--every", "0.2"), FLEETGATE_URL="http://127.0.0.1:1"
+    )
+    assert top.ends() == 69
+    assert sum("looking again" in line for line in top.lines) == 2
 
 
 WRONG = [
@@ -153,6 +168,7 @@ WRONG = [
         2,
         "invalid float value: 'abc': see fleetgate run --help",
     ),
+    (("top", "--every", "0"), {}, 2, "--every must be 0.2 or more seconds"),
     (("status", "--nope"), {}, 2, "unknown argument --nope: see fleetgate --help"),
     (("work", "--queue", "nowhere", "--", "cat"), {}, 2, "check the name"),
     (("run", "--fleet", "f", "--pod", "p", "--", "no-such-program"), {}, 127, "cannot run no-such-program"),

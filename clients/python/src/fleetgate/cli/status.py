@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 
 from ..client import Client
 from .table import read, render
@@ -21,4 +22,9 @@ def run(client: Client, options: argparse.Namespace) -> int:
     """Prints it once."""
     fleets = read(client, options.fleet)
     print(json.dumps(fleets, ensure_ascii=False, indent=2) if options.json else render(fleets))
+    for fleet in fleets:
+        if not fleet["live"] + fleet["starting"] + fleet["draining"]:
+            print(f"fleetgate: no pod has joined {fleet['fleet']}; is that its name?", file=sys.stderr)
+    if not fleets:
+        print("fleetgate: this key sees no fleet yet: one is there once a pod has joined", file=sys.stderr)
     return 0

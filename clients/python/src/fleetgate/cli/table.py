@@ -10,10 +10,10 @@ from ..wire.fleets import StatusAnswer
 _HEAD = ("FLEET", "LIVE", "BUSY", "CAPACITY", "FREE", "RESERVE", "STARTING", "DRAINING", "CLUSTERS")
 
 
-def read(client: Client, names: Sequence[str]) -> list[StatusAnswer]:
-    """The fleets of these names, or every fleet the key may see."""
-    wanted = list(names) or sorted(fleet["fleet"] for fleet in client.fleets()["fleets"])
-    return [client.fleet(name).status() for name in wanted]
+def read(client: Client, names: Sequence[str], deadline: float | None = None) -> list[StatusAnswer]:
+    """The fleets of these names, or every fleet the key may see; each call within `deadline` seconds."""
+    wanted = list(names) or sorted(fleet["fleet"] for fleet in client.fleets(deadline=deadline)["fleets"])
+    return [client.fleet(name).status(deadline=deadline) for name in wanted]
 
 
 def render(fleets: Sequence[StatusAnswer]) -> str:
