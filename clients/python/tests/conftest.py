@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from typing import Callable
 
@@ -13,6 +14,7 @@ from support.farm import Farm
 from support.program import HERE, Program
 from support.proxy import Proxy
 from support.stack import Stack
+from support.ttl import LONG, set_ttl
 
 from fleetgate import Client, Fleet, Queue
 
@@ -24,6 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
     global _stack
     for name in ("FLEETGATE_CLUSTER", "POD_NAME"):
         os.environ.pop(name, None)
+    # Whoever starts the tests in the background may have left it ignored, which every child would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         _stack = Stack()
         os.environ.update(FLEETGATE_URL=_stack.url, FLEETGATE_KEY=_stack.key)
@@ -41,24 +45,24 @@ def client() -> Client:
 
 
 @pytest.fixture
-def ttl_ms(request: pytest.FixtureRequest) -> int:
-    """How long pods and leases live: the module's TTL in seconds, else so long that a stalled machine loses none."""
-    return round(1_000 * getattr(request.module, "TTL", 20.0))
+def ttl(request: pytest.FixtureRequest) -> float:
+    """How long pods and leases live, in seconds: the module's TTL, if it has one."""
+    return float(getattr(request.module, "TTL", LONG))
 
 
 @pytest.fixture
-def fleet(client: Client, ttl_ms: int) -> Fleet:
+def fleet(client: Client, ttl: float) -> Fleet:
     """A fleet of its own."""
     made = client.fleet(f"f-{secrets.token_hex(6)}")
-    made.put_policy(ttl_ms=ttl_ms, heartbeat_ms=1_000, lease_ttl_ms=ttl_ms)
+    set_ttl(made, ttl)
     return made
 
 
 @pytest.fixture
-def queue(client: Client, fleet: Fleet, ttl_ms: int) -> Queue:
+def queue(client: Client, fleet: Fleet, ttl: float) -> Queue:
     """A queue of its own on that fleet."""
     made = client.queue(fleet.name.replace("f-", "q-"))
-    made.put(fleet=fleet.name, lease_ttl_ms=ttl_ms)
+    made.put(fleet=fleet.name, lease_ttl_ms=round(ttl * 1_000))
     return made
 
 

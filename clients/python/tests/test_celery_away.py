@@ -9,7 +9,7 @@ from support.farm import Farm
 from support.proxy import Proxy
 from support.until import until
 
-TTL = 2.0
+TTL = 3.0
 # A worker beats at most twice a pace, which is a third of the ttl, and asks for slots beside that.
 MOST_CALLS_A_SECOND = 10
 

@@ -9,9 +9,10 @@ import time
 import pytest
 from celery.exceptions import TaskRevokedError, TimeLimitExceeded
 from support.farm import Farm
+from support.ttl import LONG
 from support.until import until
 
-TTL = 2.0
+TTL = LONG
 
 
 def settled(farm: Farm) -> bool:
@@ -98,7 +99,6 @@ def test_a_task_that_was_revoked_before_it_could_start_takes_no_slot(farm: Farm)
 
 
 def test_a_pool_process_killed_frees_the_slot_and_the_task_starts_anew_at_once(farm: Farm) -> None:
-    farm.fleet.put_policy(ttl_ms=30_000, lease_ttl_ms=30_000)
     worker = farm.worker("w-0", pool="prefork")
     result = farm.send("frame", "a", 1)
     os.kill(int(worker.says("start a").split()[1]), signal.SIGKILL)

@@ -12,7 +12,7 @@ from support.farm import Farm
 from support.program import Program
 from support.until import until
 
-TTL = 2.0
+TTL = 3.0
 
 
 # Kombu then looks for messages to restore all the time.

@@ -11,7 +11,7 @@ from support.farm import Farm
 from support.program import Program
 from support.until import until
 
-TTL = 2.0
+TTL = 3.0
 CLUSTERS = ("aws", "gcp", "oci")
 TASKS = [f"t{number}" for number in range(14)]
 

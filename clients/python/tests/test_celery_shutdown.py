@@ -10,7 +10,7 @@ import pytest
 from support.farm import Farm
 from support.until import until
 
-TTL = 2.0
+TTL = 3.0
 POOLS = pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
 
 

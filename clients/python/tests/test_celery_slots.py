@@ -7,9 +7,10 @@ import time
 
 import pytest
 from support.farm import Farm
+from support.ttl import LONG, set_ttl
 from support.until import until
 
-TTL = 2.0
+TTL = 3.0
 
 
 @pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
@@ -33,6 +34,7 @@ def test_a_slot_is_held_while_a_task_runs_and_no_longer(farm: Farm, pool: str) -
 
 @pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
 def test_a_full_fleet_leaves_the_messages_in_their_queue_and_uses_no_retry(farm: Farm, pool: str) -> None:
+    set_ttl(farm.fleet, LONG)
     with farm.fleet.join("eu", "other", keeper="thread") as other:
         held = other.slot()
         worker = farm.worker("w-0", pool=pool)
@@ -41,16 +43,16 @@ def test_a_full_fleet_leaves_the_messages_in_their_queue_and_uses_no_retry(farm:
         # Each refusal is followed by others while the fleet is full.
         for _ in range(10):
             time.sleep(0.3)
-            until(lambda: (farm.queued, farm.unacked) == (3, 0), "no message is kept by the worker", 1)
+            until(lambda: (farm.queued, farm.unacked) == (3, 0), "no message is kept by the worker", 5)
         assert not any(line.startswith("start") for line in worker.lines)
         farm.send("urgent", "high")
-        until(lambda: farm.queued == 4, "a queue that waits is not consumed for another class", 2)
+        until(lambda: farm.queued == 4, "a queue that waits is not consumed for another class", 5)
         held.release()
         assert [one.get(10) for one in sent] == ["w-0"] * 3
     until(lambda: sum(line.startswith("done") for line in worker.lines) == 4, "all have run")
     starts = [line.split()[1:3] for line in worker.lines if line.startswith("start")]
     assert starts == [["0", "0"], ["1", "0"], ["2", "0"], ["high", "0"]]
-    until(lambda: farm.busy == 0, "the slots are free", TTL / 2)
+    until(lambda: farm.busy == 0, "the slots are free", LONG / 2)
 
 
 @pytest.mark.parametrize("pool", ["prefork", "threads"])

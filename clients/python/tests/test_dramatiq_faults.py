@@ -19,7 +19,7 @@ from support.until import until
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-TTL = 2.0
+TTL = 3.0
 
 
 @pytest.fixture

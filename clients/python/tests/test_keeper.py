@@ -21,7 +21,7 @@ from fleetgate import (
     UnavailableError,
 )
 
-TTL = 2.0
+TTL = 3.0
 
 
 def join(fleet: Fleet, name: str = "w-0") -> Pod:

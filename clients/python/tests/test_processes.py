@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Callable
 
 from support.program import Program
+from support.ttl import LONG, set_ttl
 from support.until import until
 
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-TTL = 2.0
+TTL = 3.0
 
 
 def busy(fleet: Fleet) -> int:
@@ -120,6 +121,7 @@ def test_sigterm_drains_renews_until_the_work_is_done_and_leaves(fleet: Fleet, p
 
 
 def test_each_forked_child_is_a_pod_of_its_own(fleet: Fleet, program: Start) -> None:
+    set_ttl(fleet, LONG)
     forker = program("forker", fleet.name, POD_NAME="worker-0")
     seen = [forker.says("child", 30).split() for _ in range(8)]
     names = {pod for pod, _ in seen}

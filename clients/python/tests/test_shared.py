@@ -12,7 +12,7 @@ from support.program import Program
 from fleetgate import Fleet
 from fleetgate.keeper.board import Board
 
-TTL = 2.0
+TTL = 3.0
 Start = Callable[..., Program]
 
 

@@ -15,7 +15,7 @@ from support.until import until
 
 from fleetgate import Client, Fleet, Queue, RawJson, Task, TaskFailed, Worker
 
-TTL = 2.0
+TTL = 3.0
 
 
 @contextmanager
@@ -24,9 +24,9 @@ def working(queue: Queue, fleet: Fleet, handler: Callable[[Task], Any], **option
     concurrency = options.get("concurrency", 1)
     # The reserve of a small fleet must not be what holds the tests back.
     fleet.put_policy(
-        ttl_ms=2_000,
+        ttl_ms=round(TTL * 1_000),
         heartbeat_ms=1_000,
-        lease_ttl_ms=2_000,
+        lease_ttl_ms=round(TTL * 1_000),
         classes={"normal": {"ratio": 1}, "high": {"ratio": 1}},
     )
     with fleet.join("eu", f"w-{secrets.token_hex(3)}", slots=concurrency, keeper="thread") as pod:

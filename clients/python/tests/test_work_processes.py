@@ -11,7 +11,7 @@ from support.until import until
 from fleetgate import Fleet, Queue
 
 Start = Callable[..., Program]
-TTL = 2.0
+TTL = 3.0
 
 
 def state(queue: Queue, task: str) -> str:

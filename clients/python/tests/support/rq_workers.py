@@ -14,6 +14,7 @@ from fleetgate import Fleet
 
 from .broker import Broker
 from .program import HERE, Program
+from .ttl import set_ttl
 from .until import until
 
 # How long pods and leases live, in seconds: many processes share a slow machine here.
@@ -50,8 +51,7 @@ class RqWorkers:
 
     def set_ttl(self, seconds: float) -> None:
         """How long pods and leases live; beats come every second."""
-        ms = round(seconds * 1_000)
-        self.fleet.put_policy(ttl_ms=ms, lease_ttl_ms=ms, heartbeat_ms=1_000)
+        set_ttl(self.fleet, seconds)
 
     def enqueue(self, function: str, *arguments: object, queue: str = "work", **options: object) -> Job:
         """A job of rq_jobs.py."""
