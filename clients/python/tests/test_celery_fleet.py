@@ -11,7 +11,7 @@ from support.farm import Farm
 from support.program import Program
 from support.until import until
 
-TTL = 3.0
+TTL = 6.0
 CLUSTERS = ("aws", "gcp", "oci")
 TASKS = [f"t{number}" for number in range(14)]
 
@@ -80,8 +80,8 @@ def test_eight_of_ten_run_and_never_nine_whoever_dies_or_leaves(farm: Farm) -> N
     killed = watch.running()[:2]
     for worker in killed:
         watch.kill(worker)
-    until(lambda: farm.busy == 6, "their slots are free", TTL + 1)
-    until(lambda: (farm.queued, farm.unacked) == (8, 6), "their messages are back in the queue", TTL + 1)
+    until(lambda: farm.busy == 6, "their slots are free", 1.5 * TTL)
+    until(lambda: (farm.queued, farm.unacked) == (8, 6), "their messages are back in the queue", 1.5 * TTL)
 
     # Eight live now, so six may run, and six do. Scaled to five, four may.
     running = watch.running()

@@ -79,7 +79,7 @@ def test_other_queues_go_on_while_one_waits(farm: Farm) -> None:
         for number in range(3):
             farm.send("plain", str(number), queue="other")
             worker.says(f"plain {number}")
-        until(lambda: (farm.queued, farm.unacked) == (1, 0), "only the marked one waits", 2)
+        until(lambda: (farm.queued, farm.unacked) == (1, 0), "only the marked one waits", 5)
     assert waits.get(10) == "w-0"
 
 

@@ -46,7 +46,7 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
         os.kill(runs(worker)[0].pid, signal.SIGKILL)
     # Of 8 live ones 6 may run, and 6 do: the two messages wait with the others.
     until(lambda: fleet.status()["busy"] == 6 and studio.waiting() == 10, "slots and messages are back")
-    assert time.monotonic() - killed < TTL + 1
+    assert time.monotonic() - killed < 1.5 * TTL
 
     for worker in [*idle, busy[2]]:
         worker.signal(signal.SIGTERM)
@@ -62,5 +62,5 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
         + [runs(worker)[0].name for worker in busy[:2]]
     )  # fmt: skip
     assert max(running(done, run.began) for run in done) == 8
-    assert max(running(done, run.began) for run in done if run.began > shrunk) == 4
+    assert max(running(done, run.began) for run in done if run.began > shrunk) <= 4
     assert [worker.ends() for worker in [*idle, busy[2]]] == [0, 0, 0]
