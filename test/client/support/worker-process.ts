@@ -68,7 +68,7 @@ export async function startWorkerProcess(start: WorkerStart): Promise<WorkerProc
     },
   };
   await Promise.race([
-    worker.hear("ready"),
+    worker.hear("ready", 1, 40_000),
     ended.then((code) => {
       throw new Error(`the worker's process ended with ${code} before it joined`);
     }),
