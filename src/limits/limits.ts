@@ -75,7 +75,7 @@ export function makeLimits(room: LimitsOptions) {
     /** Takes from all or from none; of those that refuse, the one with the longest wait is named. */
     async takes({ takes: takings, request_id }: z.output<typeof takesBody>) {
       const { allowed, takes, degraded } = await take(takings, request_id);
-      const slowest = takes.reduce((one, other) => (other.wait_ms > one.wait_ms ? other : one));
+      const slowest = takes.reduce((one, other) => (refusalMs(other) > refusalMs(one) ? other : one));
       const refusal = { refused_by: slowest.rate.name, retry_after_ms: slowest.wait_ms };
       const body: TakesAnswer = {
         allowed,
@@ -101,3 +101,6 @@ export function makeLimits(room: LimitsOptions) {
     },
   };
 }
+
+/** One that only watches refuses nobody, however long its own wait. */
+const refusalMs = ({ shadowed, wait_ms }: Take): number => (shadowed ? 0 : wait_ms);

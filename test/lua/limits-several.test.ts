@@ -43,6 +43,20 @@ describe("several limits in one call", () => {
     expect((await take([{ limit: "lane" }, { limit: "user" }, { limit: "model" }])).body.allowed).toBe(true);
   });
 
+  test("a limit that only watches is never named as the one that refused, however long its own wait", async () => {
+    await limitOf(world, "watch").set({ capacity: 1, refill_per_s: 0.01, shadow: true });
+    const all = [{ limit: "watch" }, { limit: "user", cost: 5 }];
+    await take(all);
+    expect((await take([{ limit: "watch" }])).body).toMatchObject({ allowed: true });
+    const refused = await take(all);
+    expect(refused.body).toMatchObject({ allowed: false, refused_by: "user", retry_after_ms: 5_000 });
+    expect(refused.headers.get("retry-after")).toBe("5");
+    world.advance(4_000);
+    expect((await take(all)).body.allowed).toBe(false);
+    world.advance(1_000);
+    expect((await take(all)).body.allowed).toBe(true);
+  });
+
   test("a repeated request_id spends once, and each of its takes can be settled", async () => {
     const all = [{ limit: "user", cost: 2 }, { limit: "model" }];
     await take(all, { request_id: "r1" });
