@@ -7,6 +7,7 @@ import { type Readable, readEach } from "../redis/readable.ts";
 import { answerOf } from "./answer.ts";
 import { DEFAULT_KEY, type LimitLevel, type TakeAnswer } from "./schema.ts";
 import * as scripts from "./scripts.ts";
+import { watched } from "./take.ts";
 
 export interface LevelsOptions extends Ground {
   rates: Rates;
@@ -46,7 +47,6 @@ export function makeLevels({ store, keys, clock, rates }: LevelsOptions) {
 }
 
 function lookedAt(rate: Rate, [balance, delay_ms, wait_ms, microRate]: Looked): TakeAnswer {
-  const isShadow = rate.limit.shadow;
   const take = {
     rate,
     remaining: fromMicro(balance),
@@ -54,7 +54,6 @@ function lookedAt(rate: Rate, [balance, delay_ms, wait_ms, microRate]: Looked): 
     delay_ms,
     wait_ms,
     spent: false,
-    shadowed: isShadow && wait_ms > 0,
   };
-  return answerOf(take, wait_ms === 0 || isShadow);
+  return answerOf(watched(take), wait_ms === 0 || rate.limit.shadow);
 }

@@ -74,16 +74,16 @@ export function makeTake({ store, keys, clock, rates }: TakeOptions) {
     const takes = replies.map(([outcome, balance, delay_ms, wait_ms, rate], at) => {
       const spent = allowed === 1 && outcome === "taken";
       const take = { rate: named[at] as Rate, remaining: fromMicro(balance), rate_per_s: rate / 1e6, spent };
-      return read({ ...take, delay_ms: allowed ? delay_ms : 0, wait_ms, shadowed: false });
+      return watched({ ...take, delay_ms: allowed ? delay_ms : 0, wait_ms });
     });
     return { allowed: allowed === 1, takes, degraded: false };
   }
 }
 
 /** A limit that only watches delays nobody either: it reports the wait instead. */
-function read(take: Take): Take {
+export function watched(take: Omit<Take, "shadowed">): Take {
   const wait_ms = take.wait_ms || take.delay_ms;
-  if (!take.rate.limit.shadow || wait_ms === 0) return take;
+  if (!take.rate.limit.shadow || wait_ms === 0) return { ...take, shadowed: false };
   return { ...take, shadowed: true, delay_ms: 0, wait_ms };
 }
 

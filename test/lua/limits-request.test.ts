@@ -130,4 +130,7 @@ test("a shadow limit lets everything pass and says what it would have done", asy
   await limit.take({ key: "leaky" });
   const delayed = await limit.take({ key: "leaky" });
   expect(delayed.body).toMatchObject({ allowed: true, shadowed: true, delay_ms: 0, retry_after_ms: 1_000 });
+  // A look tells the same as a take.
+  const looked = await limit.peek("leaky");
+  expect(looked.body).toMatchObject({ allowed: true, shadowed: true, delay_ms: 0, retry_after_ms: 2_000 });
 });
