@@ -124,9 +124,12 @@ export function limitText(rate: Rate, cost: number): string {
   return [toMicro(cost), rate.limit.shadow ? 1 : 0, ...texts].join(" ");
 }
 
-/** Throws `cost-exceeds-capacity`, naming the field, for a cost that a full bucket could not meet. */
-export function refuseTooDear({ name, limit }: Rate, cost: number, path: string): void {
-  if (toMicro(cost) <= toMicro(limit.capacity)) return;
+/**
+ * Throws `cost-exceeds-capacity`, naming the field, for a cost that a full bucket could not meet; never of a limit that
+ * only watches.
+ */
+export function refuseTooDear({ name, limit }: Rate, cost: number, path = "cost"): void {
+  if (limit.shadow || toMicro(cost) <= toMicro(limit.capacity)) return;
   throw new Problem("cost-exceeds-capacity", `the limit ${name} holds at most ${limit.capacity}`, {
     errors: [{ path, message: `is above the capacity ${limit.capacity}` }],
   });

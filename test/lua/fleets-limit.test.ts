@@ -74,6 +74,12 @@ test("a leaky bucket spaces the grants, and a shadow limit refuses nobody", asyn
   await limit.set({ algorithm: "leaky_bucket", capacity: 5, leak_per_s: 1, shadow: true });
   await lease(fleet);
   await lease(fleet);
+  // Not even where it could never hold one.
+  for (const rules of [{ refill_per_s: 1 }, { algorithm: "leaky_bucket", leak_per_s: 1 }]) {
+    await limit.set({ capacity: 0.5, shadow: true, ...rules });
+    await lease(fleet);
+    await lease(fleet);
+  }
 });
 
 test("waiting for a slot also waits for the rate", async () => {

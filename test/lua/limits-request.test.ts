@@ -109,6 +109,19 @@ test("in a leaky bucket only the last turn can be given back, so that turns neve
   expect((await limit.take()).body.delay_ms).toBe(3_000);
 });
 
+test("a shadow limit lets a cost above its capacity pass too, and spends nothing on it", async () => {
+  const world = new World();
+  const limit = limitOf(world);
+  await limit.set({ capacity: 2, refill_per_s: 1, shadow: true });
+  await limit.take();
+  const before = await world.snapshot();
+  const passed = await limit.take({ cost: 5 });
+  expect(passed.body).toMatchObject({ allowed: true, shadowed: true, remaining: 1, retry_after_ms: 1_000 });
+  expect(await world.snapshot()).toBe(before);
+  const both = await world.post("/v1/take", { takes: [{ limit: "gpu", cost: 5 }] });
+  expect(both.body).toMatchObject({ allowed: true, takes: [{ remaining: 1 }] });
+});
+
 test("a shadow limit lets everything pass and says what it would have done", async () => {
   const world = new World();
   const limit = limitOf(world);
