@@ -74,7 +74,8 @@ export function makeLimits(room: LimitsOptions) {
 
     /** Takes from all or from none; of those that refuse, the one with the longest wait is named. */
     async takes({ takes: takings, request_id }: z.output<typeof takesBody>) {
-      const { allowed, takes, degraded } = await take(takings, request_id);
+      const named = takings.map((taking, at) => ({ ...taking, path: `takes.${at}.cost` }));
+      const { allowed, takes, degraded } = await take(named, request_id);
       const slowest = takes.reduce((one, other) => (refusalMs(other) > refusalMs(one) ? other : one));
       const refusal = { refused_by: slowest.rate.name, retry_after_ms: slowest.wait_ms };
       const body: TakesAnswer = {

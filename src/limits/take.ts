@@ -10,6 +10,8 @@ export interface Taking {
   limit: string;
   key: string;
   cost: number;
+  /** Where the cost stands in the body, for the refusal that names it. */
+  path?: string;
 }
 
 /** How one taking went. `wait_ms` is 0, or how long until a lone caller would get it. */
@@ -47,9 +49,12 @@ export function makeTake({ store, keys, clock, rates }: TakeOptions) {
     try {
       return await ask(takings, request);
     } catch (error) {
-      const known = takings.map(({ limit }) => rates.remembered(limit));
-      const takes = known.flatMap((rate) => (rate?.limit.on_error === "allow" ? [unasked(rate)] : []));
-      if (!(error instanceof StoreUnavailable) || takes.length < takings.length) throw error;
+      if (!(error instanceof StoreUnavailable)) throw error;
+      const takes = takings.flatMap((taking) => {
+        const rate = rates.remembered(taking.limit);
+        return rate?.limit.on_error === "allow" ? [unasked(rate, taking)] : [];
+      });
+      if (takes.length < takings.length) throw error;
       return { allowed: true, takes, degraded: true };
     }
   };
@@ -58,9 +63,9 @@ export function makeTake({ store, keys, clock, rates }: TakeOptions) {
     const named = await Promise.all(takings.map(({ limit }) => rates.of(limit)));
     const limits: string[] = [];
     const buckets: string[] = [];
-    for (const [at, { limit, key, cost }] of takings.entries()) {
+    for (const [at, { limit, key, cost, path }] of takings.entries()) {
       const rate = named[at] as Rate;
-      refuseTooDear(rate, cost, takings.length > 1 ? `takes.${at}.cost` : "cost");
+      refuseTooDear(rate, cost, path);
       limits.push(limitText(rate, cost));
       const names = keys.bucket(limit, await keyHash(key), request);
       buckets.push(names.bucket, names.request);
@@ -87,7 +92,8 @@ export function watched(take: Omit<Take, "shadowed">): Take {
   return { ...take, shadowed: true, delay_ms: 0, wait_ms };
 }
 
-function unasked(rate: Rate): Take {
+function unasked(rate: Rate, { cost, path }: Taking): Take {
+  refuseTooDear(rate, cost, path);
   return {
     rate,
     remaining: 0,

@@ -208,4 +208,6 @@ test("an isolate that never knew the limit lets nothing pass, and one that knew 
   down = true;
   world.advance(3_600_000);
   expect(await take([taking])).toMatchObject({ allowed: true, degraded: true });
+  // What could never be granted is not, whoever answers.
+  await expect(take([{ ...taking, cost: 6 }])).rejects.toMatchObject({ code: "cost-exceeds-capacity" });
 });

@@ -72,6 +72,8 @@ describe("several limits in one call", () => {
     expect(twice).toMatchObject({ status: 400, body: { errors: [{ path: "takes.1" }] } });
     const dear = await take([{ limit: "user" }, { limit: "model", cost: 3.5 }]);
     expect(dear.body).toMatchObject({ code: "cost-exceeds-capacity", errors: [{ path: "takes.1.cost" }] });
+    const alone = await take([{ limit: "model", cost: 3.5 }]);
+    expect(alone.body).toMatchObject({ code: "cost-exceeds-capacity", errors: [{ path: "takes.0.cost" }] });
     expect((await take([{ limit: "user" }, { limit: "nobody" }])).status).toBe(404);
     expect((await take([])).status).toBe(400);
     expect(
