@@ -26,7 +26,7 @@ export function oddName(text: string): FieldError | undefined {
     const sign = text[at];
     const frame = frames.at(-1);
     if (sign === "{" || sign === "[") {
-      if (skipped > 0 || frames.length === MAX_DEPTH || isVerbatim(frame)) skipped += 1;
+      if (skipped > 0 || frames.length === MAX_DEPTH || isVerbatim(frames)) skipped += 1;
       else frames.push({ names: sign === "{" ? new Set() : undefined, at: 0 });
       isName = sign === "{";
     } else if (sign === "}" || sign === "]") {
@@ -49,7 +49,8 @@ export function oddName(text: string): FieldError | undefined {
   return undefined;
 }
 
-const isVerbatim = (frame: Frame | undefined) => frame?.names !== undefined && VERBATIM.has(frame.at);
+/** Two deep are names of the caller's own, such as classes, and one may be called so. */
+const isVerbatim = (frames: readonly Frame[]) => frames.length !== 2 && VERBATIM.has(frames.at(-1)?.at ?? "");
 
 function oddity(name: string, names: Set<string>): string | undefined {
   if (name === "__proto__") return "is not a known field";

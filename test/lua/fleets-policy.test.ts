@@ -28,6 +28,17 @@ test("PUT replaces the whole policy: what is missing takes its default", async (
   expect((await world.isolate().get(path)).body).toEqual(DEFAULTS);
 });
 
+test.each(["payload", "result", "gold"])(
+  "a class called %s whose ratio is given twice is refused",
+  async (name) => {
+    const world = new World();
+    const headers = { authorization: "Bearer admin-key", "content-type": "application/json" };
+    const body = `{"classes":{"normal":{"ratio":1},"${name}":{"ratio":0.5,"ratio":0.9}}}`;
+    const answer = await world.send(path, { method: "PUT", headers, body });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: `classes.${name}.ratio` }] } });
+  },
+);
+
 describe("a policy is in force", () => {
   test("at once in the isolate that set it", async () => {
     const fleet = fleetOf(new World());
