@@ -53,7 +53,7 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
     if (remembered && !policy.paused) return denied("at_capacity", body, remembered.counts);
 
     const epoch = denials.epoch(fleet, body.class);
-    const { restKeys, limit } = await rates.gate(policy.limit, fleet);
+    const { restKeys, limit, spent } = await rates.gate(policy.limit, fleet);
     const now = await clock.now();
     const question = {
       keys: keys.fleet(fleet),
@@ -75,6 +75,7 @@ export function makeAcquire({ store, keys, clock, configurations, denials, rates
       () => store.run(scripts.acquire, question),
       ([outcome]) => outcome !== "granted" && outcome !== "ended",
     );
+    spent(outcome === "granted" ? 1 : 0);
     const counts = { live, busy, capacity: capacityOf(live, ratio) };
     // The grant that fills a class tells as much as the denial that would come next.
     if (outcome === "denied" || (outcome === "granted" && busy >= counts.capacity))

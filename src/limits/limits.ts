@@ -27,6 +27,7 @@ export function makeLimits(room: LimitsOptions) {
   const { store, keys, clock, rates } = room;
   const configure = makeConfigure(room);
   const adapt = makeAdapt(room);
+  rates.onSpent(adapt.noticed);
   const levels = makeLevels(room);
   const ask = makeTake(room);
 

@@ -71,7 +71,7 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
 
     const epoch = denials.epoch(config.fleet, gate);
     const at = keys.queue(config.fleet, queue);
-    const { restKeys, limit } = await rates.gate(config.limit, queue);
+    const { restKeys, limit, spent } = await rates.gate(config.limit, queue);
     const question = {
       restKeys,
       keys: { ...at, request: at.request([cluster, pod, instance, request ?? ""].join("/")) },
@@ -97,7 +97,8 @@ export function makeClaim({ store, keys, clock, configurations, configs, denials
       () => store.run(scripts.claim, question),
       ([outcome]) => outcome !== "claimed" && outcome !== "ended",
     );
-    const [, after] = reply;
+    const [outcome, after, ...leases] = reply;
+    spent(outcome === "claimed" ? leases.length / 2 : 0);
     if (after === 1) denials.remember(config.fleet, gate, {}, epoch);
     return reply;
   }

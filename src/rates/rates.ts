@@ -34,6 +34,8 @@ export interface Rate extends StoredLimit {
 export interface Gate {
   restKeys: string[];
   limit: string;
+  /** To be told how many the step took, 0 where it was refused. */
+  spent(count: number): void;
 }
 
 export interface Rates extends Pick<Registry, "noticed" | "names"> {
@@ -48,6 +50,8 @@ export interface Rates extends Pick<Registry, "noticed" | "names"> {
   /** What this isolate last knew, however old, without asking. */
   remembered(limit: string): Rate | undefined;
   forget(limit: string): void;
+  /** Who wants to hear what gates let pass: limits that adapt go by it. */
+  onSpent(listener: (rate: Rate, count: number) => void): void;
   /** Keeps a rate this isolate has just adapted. */
   learn(limit: string, pace: Pace): void;
 }
@@ -59,6 +63,7 @@ export function makeRates(ground: Ground): Rates {
   const { store, keys, clock } = ground;
   const { noticed, names } = makeRegistry(ground, keys.limits);
   const memory = new BoundedMap<string, { rate: Rate; until: number }>(2_000);
+  let heard: (rate: Rate, count: number) => void = () => {};
 
   async function read(limit: string): Promise<Rate | undefined> {
     const asked = clock.local();
@@ -96,12 +101,19 @@ export function makeRates(ground: Ground): Rates {
     },
     remembered: (limit) => memory.get(limit)?.rate,
     forget: (limit) => memory.delete(limit),
+    onSpent(listener) {
+      heard = listener;
+    },
     async gate(limit, key) {
-      if (limit === undefined) return { restKeys: [], limit: "" };
+      if (limit === undefined) return { restKeys: [], limit: "", spent() {} };
       const rate = await of(limit);
       refuseTooDear(rate, 1, "limit");
       noticed(limit);
-      return { restKeys: [keys.bucket(limit, await keyHash(key)).bucket], limit: limitText(rate, 1) };
+      return {
+        restKeys: [keys.bucket(limit, await keyHash(key)).bucket],
+        limit: limitText(rate, 1),
+        spent: (count) => heard(rate, count),
+      };
     },
     learn(limit, pace) {
       const known = memory.get(limit);

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { fleetOf } from "../support/fleet.ts";
+import { limitOf } from "../support/limit.ts";
 import { claimOne, queueOf } from "../support/queue.ts";
 import { World } from "../support/world.ts";
 
@@ -54,3 +55,38 @@ test("failed deliveries do not count as drained", async () => {
   const { body } = await world.post("/v1/limits/produce/take", {});
   expect(body.estimated_wait_ms).toBeUndefined();
 });
+
+test.each(["fleet's policy", "queue"])(
+  "so does one that only a %s names, by what its gate lets pass",
+  async (by) => {
+    let load = { backlog: 500, drain_per_s: 10 };
+    const world = new World({ restUrl: inject("plainUrl"), loadOf: async () => load });
+    const [fleet, queue, limit] = [fleetOf(world), queueOf(world), limitOf(world, "starts")];
+    const adapt = { queue: "next", target_wait_ms: 10_000, min_per_s: 2, max_per_s: 50 };
+    await limit.set({ capacity: 10, refill_per_s: 10, adapt });
+    await fleet.policy({ ttl_ms: 86_400_000, ...(by === "queue" ? {} : { limit: "starts" }) });
+    await fleet.beatMany(50);
+    await queue.configure(by === "queue" ? { limit: "starts" } : {});
+    await queue.batch(Array.from({ length: 100 }, (_, payload) => ({ payload })));
+    // What a gate grants in two seconds, and gets back.
+    const pass = async () => {
+      if (by === "queue") {
+        const { tasks } = (await queue.claim({ max: 8 })).body;
+        for (const { lease } of tasks) await queue.complete(lease.id);
+      } else {
+        for (let call = 0; call < 8; call++) {
+          const { granted, lease } = (await fleet.acquire()).body;
+          if (granted) await fleet.release(lease.id);
+        }
+      }
+      world.advance(2_000);
+      await world.settle();
+    };
+    const rate = async () => (await limit.peek(by === "queue" ? "infer" : "render")).body.rate_per_s;
+    for (let step = 0; step < 6; step++) await pass();
+    expect(await rate()).toBe(3);
+    load = { backlog: 0, drain_per_s: 10 };
+    for (let step = 0; step < 3; step++) await pass();
+    expect(await rate()).toBeGreaterThan(3);
+  },
+);
