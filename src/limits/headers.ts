@@ -10,9 +10,10 @@ export function rateHeaders(takes: readonly Take[], retryAfterMs?: number): Reco
     const window = Math.max(1, Math.ceil(limit.capacity / setRate(limit)));
     return `"${name}";q=${Math.floor(limit.capacity)};w=${window}`;
   });
-  const states = takes.map(({ rate: { name, limit }, remaining, rate_per_s }) => {
-    const reset = Math.ceil(Math.max(0, limit.capacity - remaining) / rate_per_s);
-    return `"${name}";r=${Math.floor(remaining)};t=${reset}`;
+  const states = takes.map(({ rate: { name, limit }, remaining, rate_per_s, wait_ms }) => {
+    // Of a bucket in debt nothing remains, and only its wait tells how deep it is.
+    const seconds = Math.max(0, (limit.capacity - remaining) / rate_per_s, wait_ms / 1_000);
+    return `"${name}";r=${Math.floor(remaining)};t=${Math.ceil(seconds)}`;
   });
   return {
     ratelimit: states.join(", "),

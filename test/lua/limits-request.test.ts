@@ -73,7 +73,11 @@ test("settle charges what was used beyond the estimate, and the debt is at most 
   });
   expect((await limit.take()).body).toMatchObject({ allowed: false, retry_after_ms: 2_100 });
   await limit.settle({ request_id: "r2", actual: 1_000_000 });
-  expect((await limit.take()).body).toMatchObject({ allowed: false, remaining: 0, retry_after_ms: 10_100 });
+  const refused = await limit.take();
+  expect(refused.body).toMatchObject({ allowed: false, remaining: 0, retry_after_ms: 10_100 });
+  // A caller that goes by the other header is not sent back too early either.
+  expect(refused.headers.get("retry-after")).toBe("11");
+  expect(refused.headers.get("ratelimit")).toBe('"gpu";r=0;t=11');
 });
 
 test("nothing is given back beyond the capacity", async () => {
