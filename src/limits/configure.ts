@@ -29,15 +29,16 @@ export function makeConfigure({ store, keys, clock, rates }: ConfigureOptions) {
       const kind: Version["kind"] = limit.algorithm === "token_bucket" ? "t" : "l";
       const version = { kind, capacity: limit.capacity, rate: setRate(limit), set_at };
       const stored: StoredLimit = { limit, versions: [...former, version].slice(-VERSIONS) };
+      // First, since a repeat finds nothing to do once the limit is set.
+      if (limit.adapt || before?.limit.adapt) await note(name, limit.adapt !== undefined);
       await store.run(scripts.setLimit, { keys: keys.limit(name), args: { text: JSON.stringify(stored) } });
       rates.forget(name);
-      if (limit.adapt || before?.limit.adapt) await note(name, limit.adapt !== undefined);
     },
 
     async remove(name: string): Promise<boolean> {
+      await note(name, false);
       const removed = await store.run(scripts.remove, { keys: keys.limit(name), args: {} });
       rates.forget(name);
-      if (removed) await note(name, false);
       return removed === 1;
     },
   };

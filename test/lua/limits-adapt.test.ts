@@ -125,6 +125,22 @@ test("the cron adapts without traffic, within the bounds, and a queue nobody kno
   expect(await world.redis("ZCARD", `${world.prefix}:adapting`)).toBe(0);
 });
 
+test("a limit whose PUT or DELETE broke off half-way is known to the cron, or not, once that is repeated", async () => {
+  const { world, limit } = setUp({ backlog: 1_000, drain_per_s: 10 });
+  const broken = limitOf(world.faulty("refuse", "adapting").isolate);
+  const known = () => world.redis("ZRANGE", `${world.prefix}:adapting`, "0", "-1");
+  expect((await broken.set(rules)).status).toBe(503);
+  expect((await limit.set(rules)).status).toBe(200);
+  expect(await known()).toEqual(["gpu"]);
+  expect((await broken.set({ ...rules, adapt: undefined })).status).toBe(503);
+  expect((await limit.set({ ...rules, adapt: undefined })).status).toBe(200);
+  expect(await known()).toEqual([]);
+  await limit.set(rules);
+  expect((await broken.remove()).status).toBe(503);
+  expect((await limit.remove()).status).toBe(200);
+  expect(await known()).toEqual([]);
+});
+
 test("a changed rate is no free refill, and a record of it that is junk is written anew", async () => {
   const { world, limit } = setUp({ backlog: 1_000, drain_per_s: 10 });
   await limit.set({ ...rules, capacity: 1_000 });

@@ -31,7 +31,15 @@ export type Fault =
   | "strict";
 
 /** The last part of a key's name: only requests that name such a key meet the fault. */
-export type FaultyKey = "bucket" | "members" | "pods" | "policy" | "drain" | "timers" | `task:${string}`;
+export type FaultyKey =
+  | "adapting"
+  | "bucket"
+  | "members"
+  | "pods"
+  | "policy"
+  | "drain"
+  | "timers"
+  | `task:${string}`;
 
 export type FaultLane = ReturnType<typeof faultLane>;
 
