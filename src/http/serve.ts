@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import { Hono } from "hono";
+import { HonoBase as Hono } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
 import * as z from "zod/mini";
 import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
 import type { Auth, Caller } from "./auth.ts";
@@ -37,7 +38,7 @@ export function serve(
   { auth, log, answered }: ServeOptions,
   addPages: (app: Hono<Env>) => void,
 ): Hono<Env> {
-  const app = new Hono<Env>({ strict: true });
+  const app = new Hono<Env>({ strict: true, router: new TrieRouter() });
 
   app.use(async (context, next) => {
     const started = Date.now();
