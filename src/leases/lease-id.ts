@@ -41,8 +41,9 @@ export function parseLease(id: string): Lease | undefined {
   const lease = { cluster, pod, instance, class: className, ttl_ms: Number(ttl) };
   if (kind === "l") return rest.length === 1 && rest[0] ? lease : undefined;
   const [queue, deadline, claimed, , taskId] = rest;
-  if (kind !== "t" || rest.length !== 18 || !queue || !taskId) return undefined;
   const times = { deadline_at: Number(deadline), claimed_at: Number(claimed) };
+  const isTask = kind === "t" && rest.length === 18 && queue && taskId;
+  if (!isTask || !Object.values(times).every(Number.isSafeInteger)) return undefined;
   return { ...lease, task: { queue, id: taskId, ...times } };
 }
 

@@ -77,6 +77,12 @@ test("the lease of another cluster, pod or instance is lost and keeps its deadli
   expect(left[mine]).toBe(30_000);
 });
 
+/** The id of a task's lease that nobody ever granted. */
+function taskLease({ deadline = "1790000030000", claimed = "1790000000000" }): string {
+  const task = ["0", "some-task", ...Array(13).fill("0")];
+  return ["t/a/worker-0//normal/30000/some-queue", deadline, claimed, ...task].join("/");
+}
+
 test("an id that was never a lease is lost, whatever its text, and nothing comes to be", async () => {
   const world = new World();
   const fleet = fleetOf(world);
@@ -87,6 +93,10 @@ test("an id that was never a lease is lost, whatever its text, and nothing comes
     "l/a/worker-0//normal/30000/never/more",
     "l/a/worker-0//normal/1e9/r",
     "l/a/worker-0/",
+    ...["x", "NaN", "", "null", "-1", "1e400"].flatMap((odd) => [
+      taskLease({ deadline: odd }),
+      taskLease({ claimed: odd }),
+    ]),
     "l",
     "/",
     "}{",
