@@ -29,11 +29,10 @@ export const waitMs = z.int().check(z.minimum(0), z.maximum(25_000));
 /** Denials the caller has already had for this logical request; sets the length of the next wait. */
 export const attempt = z.int().check(z.minimum(0), z.maximum(1_000_000));
 
-/** An opaque lease id: 1…1,200 bytes of text. */
-export const leaseId = z.string().check(
-  z.minLength(1),
-  z.refine((text) => bytes(text) <= 1_200, { error: "must be at most 1200 bytes" }),
-);
+/** An opaque lease id: text of at most 1,200 bytes. The empty one is like any that we never made: lost, not wrong. */
+export const leaseId = z
+  .string()
+  .check(z.refine((text) => bytes(text) <= 1_200, { error: "must be at most 1200 bytes" }));
 
 /** Any text of 1…1,024 bytes: the key of a limit, an item of a filter. Only its hash is stored. */
 export const anyText = z.string().check(

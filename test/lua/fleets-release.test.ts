@@ -116,6 +116,7 @@ describe("what is no lease is missing and ends nothing", () => {
     ["an emoji", "😀"],
     ["NUL", "a\u0000b"],
     ["white space", " "],
+    ["no text at all", ""],
     ["a word that objects know", "__proto__"],
     ["JSON", '{"a":1}'],
     ["1,200 bytes", "x".repeat(1_200)],

@@ -93,6 +93,7 @@ test("an id that was never a lease is lost, whatever its text, and nothing comes
     "l/a/worker-0//normal/30000/never/more",
     "l/a/worker-0//normal/1e9/r",
     "l/a/worker-0/",
+    "",
     ...["x", "NaN", "", "null", "-1", "1e400"].flatMap((odd) => [
       taskLease({ deadline: odd }),
       taskLease({ claimed: odd }),

@@ -90,7 +90,7 @@ test("a lease of another queue, of a slot, or that was never made is stale", asy
   const { lease } = await claimOne(other);
   const slot = (await fleet.acquire()).body.lease.id;
   const forged = lease.id.replace("/other/", "/infer/");
-  for (const id of [lease.id, slot, forged, "x", `${lease.id}/`, `${lease.id} `]) {
+  for (const id of [lease.id, slot, forged, "x", "", `${lease.id}/`, `${lease.id} `]) {
     expect((await queue.complete(id)).body.code).toBe("stale-lease");
     expect((await queue.fail(id)).body.code).toBe("stale-lease");
   }
