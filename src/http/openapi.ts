@@ -36,6 +36,10 @@ function describe(one: Operation): Json {
         },
       }
     : {};
+  const good = {
+    description: "OK",
+    content: { [one.media ?? "application/json"]: { schema: jsonSchema(one.answer, "output") } },
+  };
   return {
     operationId: one.id,
     summary: one.summary,
@@ -44,10 +48,7 @@ function describe(one: Operation): Json {
     parameters,
     ...body,
     responses: {
-      200: {
-        description: "OK",
-        content: { [one.media ?? "application/json"]: { schema: jsonSchema(one.answer, "output") } },
-      },
+      ...Object.fromEntries((one.statuses ?? [200]).map((status) => [status, good])),
       default: { $ref: "#/components/responses/problem" },
     },
   };

@@ -40,6 +40,8 @@ export interface Operation {
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
   answer: z.ZodMiniType;
+  /** The statuses of a good answer, where they are more than 200. */
+  statuses?: readonly (200 | 201)[];
   /** Of the answer, where it is no JSON. */
   media?: string;
   handle(call: Call<never, never, never>): Promise<Reply<unknown>>;

@@ -66,6 +66,7 @@ export function queueRoutes(queues: Queues): Operation[] {
       params,
       body: wire.taskBody,
       answer: wire.enqueueAnswer,
+      statuses: [200, 201],
       handle: async ({ params, body, text }) => {
         const answer = await queues.enqueue(params.queue, body, text);
         return { body: answer, status: answer.duplicate ? 200 : 201 };

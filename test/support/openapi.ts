@@ -2,7 +2,7 @@ import type { World } from "./world.ts";
 
 /** As much of a JSON schema as our own documents use. */
 export interface Schema {
-  type?: string;
+  type?: string | string[];
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: Schema | boolean;
@@ -29,6 +29,9 @@ export interface Described {
   path: string;
   params: Record<string, Schema>;
   body: Schema | undefined;
+  description: string;
+  /** What it answers when all is well, by status. */
+  answers: Record<string, Schema>;
 }
 
 interface Document {
@@ -37,8 +40,10 @@ interface Document {
 
 interface Raw {
   operationId: string;
+  description: string;
   parameters?: { name: string; in: string; schema: Schema }[];
   requestBody?: { content: { "application/json": { schema: Schema } } };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
 
 /** Every operation that `/openapi.json` names, so that a new route meets every shared test. */
@@ -53,6 +58,12 @@ export async function operationsOf(world: World): Promise<Described[]> {
         (raw.parameters ?? []).filter((one) => one.in === "path").map(({ name, schema }) => [name, schema]),
       ),
       body: raw.requestBody?.content["application/json"].schema,
+      description: raw.description,
+      answers: Object.fromEntries(
+        Object.entries(raw.responses).flatMap(([status, { content = {} }]) =>
+          Object.values(content).map(({ schema }) => [status, schema]),
+        ),
+      ),
     })),
   );
 }
@@ -155,6 +166,7 @@ export function accepts(schema: Schema, value: unknown): boolean {
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.some((one) => accepts(one, value));
   if (schema.allOf) return schema.allOf.every((one) => accepts(one, value));
+  if (Array.isArray(schema.type)) return schema.type.some((type) => accepts({ ...schema, type }, value));
   switch (schema.type) {
     case "object":
       return isObject(value) && acceptsObject(schema, value);
