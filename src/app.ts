@@ -21,6 +21,7 @@ import { makeQueues } from "./queues/queues.ts";
 import { queueRoutes } from "./queues/routes.ts";
 import type { LoadOf } from "./rates/load.ts";
 import { makeRates } from "./rates/rates.ts";
+import { StoreUnavailable } from "./redis/errors.ts";
 import type { Ground } from "./redis/ground.ts";
 import { metered } from "./redis/metered.ts";
 
@@ -77,8 +78,8 @@ export function createApp({ auth, log, loadOf, page, ...given }: AppOptions): Ap
   };
   const app = serve(operations, { auth, log, answered: meter.answered }, (pages) => {
     pages.get("/readyz", async (context) => {
-      const ok = await operate.ready();
-      return context.json({ ok }, ok ? 200 : 503);
+      if (!(await operate.ready())) throw new StoreUnavailable("not ready");
+      return context.json({ ok: true });
     });
     pages.get("/healthz", (context) => context.json({ ok: true }));
     pages.get("/openapi.json", (context) => context.json(document()));

@@ -203,7 +203,9 @@ test("readyz tells whether the store answers, and asks it once a second at most;
   const { isolate, lane } = world.faulty("html502");
   expect(await world.send("/readyz", {})).toMatchObject({ status: 200, body: { ok: true } });
   for (let call = 0; call < 5; call++) {
-    expect(await isolate.send("/readyz", {})).toMatchObject({ status: 503, body: { ok: false } });
+    const unready = await isolate.send("/readyz", {});
+    expect(unready).toMatchObject({ status: 503, body: { code: "store-unavailable" } });
+    expect(unready.headers.get("retry-after")).toBe("1");
   }
   expect(await isolate.send("/healthz", {})).toMatchObject({ status: 200 });
   expect(await lane.seen()).toBe(1);
