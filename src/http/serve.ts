@@ -101,6 +101,9 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   if (typeof params.queue === "string") trace.queue = params.queue;
   refuseForeign(caller, params);
   const query = check(operation.query ?? NO_QUERY, context.req.query());
+  for (const [field, values] of Object.entries(context.req.queries())) {
+    if (values.length > 1) throw Problem.field(field, "is given twice");
+  }
   const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
   const body = operation.body ? check(operation.body, value) : undefined;
   const header = (name: string) => context.req.header(name);

@@ -279,6 +279,22 @@ test("a query that the call does not know is refused by name", async () => {
   await expectUnchanged();
 });
 
+test("a query with one of its fields given twice is refused by name, as a body is", async () => {
+  const fields = { "fleets.pods": "limit", "fleets.status": "held", "operate.scale-fleet": "spare" };
+  for (const [id, field] of Object.entries(fields)) {
+    const operation = operations.find((one) => one.id === id) as Described;
+    for (const values of [
+      ["true", "true"],
+      ["1", "1"],
+      ["1", "x"],
+    ]) {
+      const query = values.map((value) => `${field}=${value}`).join("&");
+      expectProblem(await send(operation, null, {}, `${urlOf(operation)}?${query}`), id, field);
+    }
+  }
+  await expectUnchanged();
+});
+
 describe("a body over 1 MiB is refused with 413", () => {
   test("one byte more, although it would be good", async () => {
     for (const operation of withBody()) {
