@@ -46,6 +46,19 @@ export function makeKeyAuth(records: readonly KeyRecord[]): Auth {
   };
 }
 
+/** Throws `not-yours` when a fleet or a queue among these is outside the list of the key. */
+export function refuseForeign(caller: Caller, named: Record<string, unknown>): void {
+  for (const [param, kind] of [
+    ["fleet", "fleets"],
+    ["queue", "queues"],
+  ] as const) {
+    const touched = named[param];
+    if (typeof touched === "string" && !caller.mayTouch(kind, touched)) {
+      throw new Problem("not-yours", `this key may not touch the ${param} ${touched}`);
+    }
+  }
+}
+
 function callerOf(record: KeyRecord): Caller {
   return {
     id: record.id,

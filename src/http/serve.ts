@@ -3,7 +3,7 @@ import { HonoBase as Hono } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import * as z from "zod/mini";
 import { KeysApart, StoreFault, StoreUnavailable } from "../redis/errors.ts";
-import type { Auth, Caller } from "./auth.ts";
+import { type Auth, refuseForeign } from "./auth.ts";
 import { name } from "./fields.ts";
 import type { Log } from "./log.ts";
 import type { Operation } from "./operation.ts";
@@ -122,18 +122,6 @@ function refuseMethod(methods: readonly string[]): never {
 }
 
 const NO_QUERY = z.strictObject({});
-
-function refuseForeign(caller: Caller, params: Record<string, unknown>): void {
-  for (const [param, kind] of [
-    ["fleet", "fleets"],
-    ["queue", "queues"],
-  ] as const) {
-    const touched = params[param];
-    if (typeof touched === "string" && !caller.mayTouch(kind, touched)) {
-      throw new Problem("not-yours", `this key may not touch the ${param} ${touched}`);
-    }
-  }
-}
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;

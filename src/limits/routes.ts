@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { refuseForeign } from "../http/auth.ts";
 import { anyText, name } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
 import { limitBody } from "../rates/schema.ts";
@@ -37,7 +38,10 @@ export function limitRoutes(limits: Limits): Operation[] {
       params,
       body: limitBody,
       answer: limitBody,
-      handle: async ({ params, body }) => ({ body: await limits.set(params.limit, body) }),
+      handle: async ({ params, body, caller }) => {
+        if (body.adapt) refuseForeign(caller, { queue: body.adapt.queue });
+        return { body: await limits.set(params.limit, body) };
+      },
     }),
     operation({
       id: "limits.get",

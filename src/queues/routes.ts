@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
-import type { Caller } from "../http/auth.ts";
+import { refuseForeign } from "../http/auth.ts";
 import { name, page } from "../http/fields.ts";
 import { type Operation, operation } from "../http/operation.ts";
-import { Problem } from "../http/problem.ts";
 import { toldBroken } from "../redis/readable.ts";
 import type { Queues } from "./queues.ts";
 import * as wire from "./schema.ts";
@@ -27,6 +26,7 @@ export function queueRoutes(queues: Queues): Operation[] {
       query: z.strictObject({ fleet: z.optional(name) }),
       answer: wire.queuesAnswer,
       handle: async ({ query, caller }) => {
+        refuseForeign(caller, query);
         const names = (await queues.names()).filter((queue) => caller.mayTouch("queues", queue));
         const { rows, broken } = await queues.statuses(names.sort().slice(0, MOST_LISTED));
         const wanted = rows.filter(({ config }) => query.fleet === undefined || config.fleet === query.fleet);
@@ -43,7 +43,7 @@ export function queueRoutes(queues: Queues): Operation[] {
       body: wire.queueBody,
       answer: wire.queueBody,
       handle: async ({ params, body, caller }) => {
-        mayUse(caller, body.fleet);
+        refuseForeign(caller, body);
         return { body: await queues.configure(params.queue, body) };
       },
     }),
@@ -95,7 +95,8 @@ export function queueRoutes(queues: Queues): Operation[] {
       body: wire.claimBody,
       answer: wire.claimAnswer,
       handle: async ({ params, body, caller, signal }) => {
-        mayUse(caller, await queues.fleetOf(params.queue));
+        // Its tasks take slots of its fleet, so the key must reach that too.
+        refuseForeign(caller, { fleet: await queues.fleetOf(params.queue) });
         const { answer, json } = await queues.claim(params.queue, body, signal);
         if (answer.retry_after_ms === undefined) return { body: answer, json };
         return {
@@ -186,10 +187,4 @@ export function queueRoutes(queues: Queues): Operation[] {
       handle: async ({ params, body }) => ({ body: await queues.purge(params.queue, body.state) }),
     }),
   ];
-}
-
-/** A queue's tasks take slots of its fleet, so the key must reach that too. */
-function mayUse(caller: Caller, fleet: string): void {
-  if (!caller.mayTouch("fleets", fleet))
-    throw new Problem("not-yours", `this key may not touch the fleet ${fleet}`);
 }

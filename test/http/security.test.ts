@@ -136,6 +136,21 @@ describe("a key for other fleets and queues", () => {
     }
   });
 
+  test("is refused one that it names in a body or a query, too", async () => {
+    const limit = { algorithm: "token_bucket", capacity: 10, refill_per_s: 1 };
+    const pace = { target_wait_ms: 1_000, min_per_s: 1, max_per_s: 2 };
+    const ask = async (method: string, path: string, body?: unknown) => {
+      const heard = await world.call(method, path, body, "foreign-key");
+      return [heard.status, heard.body.code];
+    };
+    const refused = [403, "not-yours"];
+    expect(await ask("PUT", "/v1/queues/elsewhere", { fleet: "some-fleet" })).toEqual(refused);
+    expect(await ask("GET", "/v1/queues?fleet=some-fleet")).toEqual(refused);
+    const adapting = (queue: string) => ({ ...limit, adapt: { queue, ...pace } });
+    expect(await ask("PUT", "/v1/limits/pace", adapting("some-queue"))).toEqual(refused);
+    expect(await ask("PUT", "/v1/limits/pace", adapting("elsewhere"))).toEqual([200, undefined]);
+  });
+
   test("is not fooled by another spelling of the name", async () => {
     for (const operation of named()) {
       for (const name of ["Elsewhere", "elsewhere%20", "elsewhere%00", "elsewhere.", "%65lsewherf"]) {
