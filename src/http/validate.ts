@@ -23,7 +23,9 @@ function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
       message: "is not a known field",
     }));
   }
-  return [{ path: path.map(clip).join(".") || "body", message: issue.message }];
+  // Of a name in a record the outer message says only that it is wrong, the inner one why.
+  const { message } = (issue.code === "invalid_key" && issue.issues[0]) || issue;
+  return [{ path: path.map(clip).join(".") || "body", message }];
 }
 
 const clip = (key: string) => (key.length > 64 ? `${key.slice(0, 64)}…` : key);

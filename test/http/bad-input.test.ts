@@ -279,6 +279,19 @@ test("a query that the call does not know is refused by name", async () => {
   await expectUnchanged();
 });
 
+test("a wrong name of a class or a label is refused with what a name must be", async () => {
+  const fleet = "/v1/fleets/some-fleet";
+  const policy = { classes: { normal: { ratio: 1 }, "a b": { ratio: 1 } } };
+  expect((await world.put(`${fleet}/policy`, policy)).body.errors).toEqual([
+    { path: "classes.a b", message: expect.stringContaining("must be 1 to 128 of A-Z") },
+  ]);
+  const beat = { cluster: "a", pod: "p", labels: { ["k".repeat(64)]: "v" } };
+  expect((await world.post(`${fleet}/heartbeat`, beat)).body.errors).toEqual([
+    { path: `labels.${"k".repeat(64)}`, message: expect.stringContaining("<=63 characters") },
+  ]);
+  await expectUnchanged();
+});
+
 test("a query with one of its fields given twice is refused by name, as a body is", async () => {
   const fields = { "fleets.pods": "limit", "fleets.status": "held", "operate.scale-fleet": "spare" };
   for (const [id, field] of Object.entries(fields)) {
