@@ -1,6 +1,6 @@
 import type { Ground } from "../redis/ground.ts";
 import { type FleetEvent, snapshotOf } from "./changes.ts";
-import { LOOK_MS, type Moment, makeWatcher } from "./watcher.ts";
+import { type Album, LOOK_MS, type Moment, makeWatcher } from "./watcher.ts";
 
 /**
  * A stream looks at most 20 times, so that with its second trips, its configuration and the clock it stays under the 50
@@ -26,13 +26,9 @@ export function makeEvents(ground: Ground) {
     lastId: string | undefined,
     signal: AbortSignal,
   ): Promise<ReadableStream> {
-    const { picture, moments } = await watcher.look(fleet);
-    const resumed = moments.some(({ at }) => String(at) === lastId);
-    let heard = resumed ? Number(lastId) : picture.at;
-    const missed = moments.filter(({ at }) => at > heard);
-    const first = resumed ? missed : [{ at: picture.at, events: [snapshotOf(picture)] }];
+    let album = await watcher.look(fleet);
+    const first = newsSince(album, Number(lastId));
     let opening: string | undefined = `retry: ${RECONNECT_MS}\n\n${first.map(momentText).join("")}`;
-    heard = picture.at;
     let looks = 1;
     let pause = LOOK_MS;
     let spoke = clock.local();
@@ -43,13 +39,12 @@ export function makeEvents(ground: Ground) {
         await clock.sleep(pause, signal);
         if (signal.aborted) break;
         looks += 1;
-        const since = heard;
-        const { picture, moments } = await watcher.look(fleet);
-        heard = picture.at;
-        const news = moments.filter(({ at, events }) => at > since && events.length > 0);
+        const heard = album.picture.at;
+        album = await watcher.look(fleet, album);
+        const news = newsSince(album, heard);
         pause = news.length > 0 ? LOOK_MS : Math.min(MAX_PAUSE_MS, pause * 1.5);
         if (news.length > 0) return news.map(momentText).join("");
-        if (clock.local() - spoke >= QUIET_MS) return quietText(heard);
+        if (clock.local() - spoke >= QUIET_MS) return quietText(album);
       }
       return undefined;
     }
@@ -62,7 +57,7 @@ export function makeEvents(ground: Ground) {
           opening = undefined;
           spoke = clock.local();
           if (text !== undefined) return controller.enqueue(encoder.encode(text));
-          if (!signal.aborted) controller.enqueue(encoder.encode(quietText(heard)));
+          if (!signal.aborted) controller.enqueue(encoder.encode(quietText(album)));
           controller.close();
         },
         cancel() {
@@ -72,6 +67,14 @@ export function makeEvents(ground: Ground) {
       { highWaterMark: 0 },
     );
   };
+}
+
+/** What to tell who heard of this moment last; where it is not remembered, how the fleet is now. */
+function newsSince({ picture, moments }: Album, heard: number): Moment[] {
+  if (moments.some(({ at }) => at === heard)) {
+    return moments.filter(({ at, events }) => at > heard && events.length > 0);
+  }
+  return [{ at: picture.at, events: [snapshotOf(picture)] }];
 }
 
 /** The events of a moment; the id stands on the last one, so that a client cut off between hears them all again. */
@@ -85,4 +88,4 @@ function eventText({ event, data }: FleetEvent, at: number, last: boolean): stri
 }
 
 /** Moves the last id on without an event, as the standard has it, and keeps connections open. */
-const quietText = (at: number) => `: quiet\nid: ${at}\n\n`;
+const quietText = ({ picture }: Album) => `: quiet\nid: ${picture.at}\n\n`;

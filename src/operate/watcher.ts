@@ -9,9 +9,18 @@ export interface Moment {
   events: FleetEvent[];
 }
 
+/** A fleet as it was last seen, and the moments that are remembered of it, the latest last. */
+export interface Album {
+  picture: Picture;
+  moments: readonly Moment[];
+}
+
 export interface Watcher {
-  /** Looks at a fleet, unless this isolate did in the last 2 s; gives the moments it remembers, the latest last. */
-  look(fleet: string): Promise<{ picture: Picture; moments: readonly Moment[] }>;
+  /**
+   * Looks at a fleet, unless this isolate did in the last 2 s. `last` is what the caller heard last: it is gone on from
+   * where so many fleets are watched that the isolate has forgotten this one.
+   */
+  look(fleet: string, last?: Album): Promise<Album>;
 }
 
 /** Nobody looks more often than this, however many listen. */
@@ -21,19 +30,15 @@ const MAX_MEMBERS = 5_000;
 const MEMORY_MS = 60_000;
 const MAX_MOMENTS = 40;
 
-interface Album {
-  picture: Picture;
-  moments: readonly Moment[];
-}
-
 /** Compares a fleet with what it was when it was last looked at; while nobody looks, nothing is read. */
 export function makeWatcher({ store, keys, clock }: Ground): Watcher {
   const albums = new BoundedMap<string, Album>(20);
 
   return {
-    async look(fleet) {
+    async look(fleet, last) {
       const now = await clock.now();
-      const known = albums.get(fleet);
+      const kept = albums.get(fleet);
+      const known = kept ?? last;
       const album = known && known.picture.at > now - MEMORY_MS ? known : undefined;
       if (album && album.picture.at > now - LOOK_MS) return album;
       const args = { now, since: album?.picture.at ?? now, limit: MAX_MEMBERS };
@@ -42,7 +47,7 @@ export function makeWatcher({ store, keys, clock }: Ground): Watcher {
       const events = album ? await compare(fleet, album.picture, picture, read[4]) : [];
       // Another stream of this isolate may have looked meanwhile; then its moment stands.
       const latest = albums.get(fleet);
-      if (latest && latest !== known) return latest;
+      if (latest && latest !== kept) return latest;
       const moments = [...(album?.moments ?? []), { at: now, events }].slice(-MAX_MOMENTS);
       albums.set(fleet, { picture, moments });
       return { picture, moments };

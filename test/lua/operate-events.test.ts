@@ -9,10 +9,10 @@ interface Heard {
 }
 
 /** A stream of events that is read a chunk at a time: each chunk is a look of the server. */
-async function listen(world: World, lastId?: string) {
+async function listen(world: World, lastId?: string, fleet = "render") {
   const headers: Record<string, string> = { authorization: "Bearer read-key" };
   if (lastId !== undefined) headers["last-event-id"] = lastId;
-  const answer = await world.app.request("https://fleetgate.test/v1/fleets/render/events", { headers });
+  const answer = await world.app.request(`https://fleetgate.test/v1/fleets/${fleet}/events`, { headers });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("text/event-stream");
   const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
@@ -121,6 +121,33 @@ test("who comes back with the last id hears what happened meanwhile, and a snaps
   world.advance(120_000);
   const late = await listen(world, snapshot?.id);
   expect(names(await late.events())).toEqual([["snapshot", undefined]]);
+});
+
+test("however many fleets are watched, each stream hears what happens to its own", async () => {
+  const world = new World();
+  const fleets = Array.from({ length: 24 }, (_, at) => `fleet-${at}`);
+  const streams = [];
+  for (const fleet of fleets) {
+    const stream = await listen(world, undefined, fleet);
+    expect(names(await stream.events())).toEqual([["snapshot", undefined]]);
+    streams.push(stream);
+  }
+  for (const [at, stream] of streams.entries()) {
+    await fleetOf(world, fleets[at]).beat({ pod: "new" });
+    expect(names(await stream.events())).toEqual([["joined", "new"]]);
+  }
+});
+
+test("a stream that was not read for longer than is remembered goes on with a snapshot", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  const stream = await listen(world);
+  await stream.events();
+  world.advance(120_000);
+  await fleet.beat({ pod: "meanwhile" });
+  expect(await stream.events()).toMatchObject([{ event: "snapshot", data: { live: 1, pods: 1 } }]);
+  await fleet.beat({ pod: "later" });
+  expect(names(await stream.events())).toEqual([["joined", "later"]]);
 });
 
 test("a quiet stream says so, looks seldom, and ends by itself with an id to come back with", async () => {
