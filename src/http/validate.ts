@@ -30,7 +30,7 @@ function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
 
 const clip = (key: string) => (key.length > 64 ? `${key.slice(0, 64)}…` : key);
 
-/** Reads a JSON body. Throws `too-large` without reading past the limit, `invalid-request` when it is no JSON. */
+/** Reads a JSON body. Throws `too-large` without reading past the limit, `invalid-request` for no JSON or half of one. */
 export async function readJson(request: Request): Promise<{ text: string; value: unknown }> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -68,7 +68,8 @@ async function readText(request: Request): Promise<string> {
     return text + decoder.decode();
   } catch (error) {
     reader.cancel().catch(() => undefined);
-    throw error instanceof TypeError ? Problem.field("body", "is not valid UTF-8") : error;
+    if (error instanceof Problem) throw error;
+    throw Problem.field("body", error instanceof TypeError ? "is not valid UTF-8" : "was cut off");
   }
 }
 

@@ -104,6 +104,17 @@ describe("a body that is no body of this call is refused with 400", () => {
     await expectUnchanged();
   });
 
+  test("one that breaks off, since its sender went away", async () => {
+    for (const operation of withBody()) {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+        pull: (controller) => controller.error(new Error("Network connection lost.")),
+      });
+      expectProblem(await send(operation, body), operation.id, "body");
+    }
+    await expectUnchanged();
+  });
+
   test.each(["no_such_field", "constructor", "toString", "__proto__", "x".repeat(300)])(
     "the sample with a field more: %s",
     async (field) => {
