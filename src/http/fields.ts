@@ -37,6 +37,8 @@ export const leaseId = z
 /** Any text of 1…1,024 bytes: the key of a limit, an item of a filter. Only its hash is stored. */
 export const anyText = z.string().check(
   z.minLength(1),
+  // Half a surrogate pair has no UTF-8, and all halves would be hashed as one.
+  z.refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" }),
   z.refine((text) => bytes(text) <= 1_024, { error: "must be at most 1024 bytes" }),
 );
 

@@ -21,8 +21,13 @@ export function makeStatus({ store, keys, clock, configs }: QueuesOptions) {
     },
 
     /** Counts of many queues in few trips; one that is not there is left out, one that is broken told apart. */
-    async statuses(queues: readonly string[]): Promise<Readable<QueueAnswer>> {
-      const { rows: configured, broken } = await configs.several(queues);
+    async statuses(
+      queues: readonly string[],
+      isWanted: (config: QueueConfig) => boolean = () => true,
+      most = Number.POSITIVE_INFINITY,
+    ): Promise<Readable<QueueAnswer>> {
+      const { rows, broken } = await configs.several(queues);
+      const configured = rows.filter(({ config }) => isWanted(config)).slice(0, most);
       const now = await clock.now();
       const calls = configured.map(({ queue, config }) => callOf(queue, config, now));
       const replies = await store.runs(scripts.counts, calls);

@@ -123,3 +123,14 @@ test("a removed filter is gone with its bits, and one made anew under its name s
   await filter.set();
   expect(await elsewhere.check("a")).toEqual([false]);
 });
+
+test("half a surrogate pair, which has no UTF-8, is refused instead of taken for any other", async () => {
+  const world = new World();
+  await filterOf(world).set();
+  const before = await world.snapshot();
+  expect(await world.post("/v1/filters/known/add", { items: ["a", "\ud800"] })).toMatchObject({
+    status: 400,
+    body: { errors: [{ path: "items.1", message: "must be well-formed Unicode" }] },
+  });
+  expect(await world.snapshot()).toEqual(before);
+});

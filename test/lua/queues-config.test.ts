@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { claimOne, idsOf, openQueue, queueOf } from "../support/queue.ts";
+import { World } from "../support/world.ts";
 
 test("PUT gives back the whole configuration and replaces it whole", async () => {
   const { queue } = await openQueue();
@@ -155,4 +156,15 @@ test.each([
     const allowed = (may as readonly string[]).includes(name);
     expect(answer.body.code === "wrong-scope", name).toBe(!allowed);
   }
+});
+
+test("a list of one fleet's queues has them all, however many queues others have", async () => {
+  const world = new World();
+  for (let at = 0; at < 205; at++) await queueOf(world, `a-${at}`, "busy").configure();
+  await queueOf(world, "z", "render").configure();
+  await world.settle();
+  const listed = async (query: string) => (await world.get(`/v1/queues${query}`)).body.queues;
+  expect((await listed("?fleet=render")).map(({ queue }: { queue: string }) => queue)).toEqual(["z"]);
+  expect(await listed("?fleet=busy")).toHaveLength(200);
+  expect(await listed("")).toHaveLength(200);
 });
