@@ -54,6 +54,19 @@ def test_a_cancelled_wait_leaves_nothing_behind(fleet: Fleet) -> None:
     asyncio.run(main())
 
 
+def test_a_cancelled_join_leaves_no_pod(fleet: Fleet) -> None:
+    async def main() -> None:
+        joining = asyncio.create_task(AsyncClient().fleet(fleet.name).join("eu", "w-0"))
+        await asyncio.sleep(0.01)
+        joining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await joining
+        await asyncio.sleep(2)
+        assert fleet.pods()["pods"] == []
+
+    asyncio.run(main())
+
+
 def test_the_other_calls_have_twins(queue: Queue) -> None:
     async def main() -> None:
         client = AsyncClient()

@@ -24,10 +24,14 @@ def call_after_fork(hook: Callable[[], None]) -> None:
 
 def child_suffix() -> str | None:
     """What tells this process from its siblings of the same program: its pid if it is a child of one, else None."""
+    return str(os.getpid()) if _forked or is_multiprocessing_child() else None
+
+
+def is_multiprocessing_child() -> bool:
+    """Whether `multiprocessing` started this process."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     parent = getattr(multiprocessing, "parent_process", None)
-    spawned = parent is not None and parent() is not None
-    return str(os.getpid()) if _forked or spawned else None
+    return parent is not None and parent() is not None
 
 
 def _in_child() -> None:

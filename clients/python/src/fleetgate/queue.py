@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from typing import Callable
 
 from .calls.queues import QueueCalls
 from .fleet import Fleet
 from .keeper.pod import Pod
-from .keeper.shutdown import can_listen, on_signals
+from .keeper.shutdown import Ending, can_listen, on_signals
 from .sender import Sender
 from .settings import seconds
 from .work.worker import Handler, Worker
@@ -68,9 +69,20 @@ class Queue(QueueCalls):
         True when all that ran ended by itself; False when some was handed back.
         """
         listens = can_listen() if handle_signals is None else handle_signals
-        worker = self.worker(handler, concurrency=concurrency, fleet=fleet, pod=pod, grace=grace, wait=wait)
-        stop_listening = on_signals(lambda _: worker.stop(), signal.SIGTERM) if listens else (lambda: None)
+        ending = Ending()
+        # Before it joins: a signal of that moment must not leave a pod behind.
+        stop_listening = on_signals(ending.hear, signal.SIGTERM) if listens else set
         try:
+            worker = self.worker(
+                handler, concurrency=concurrency, fleet=fleet, pod=pod, grace=grace, wait=wait
+            )
+        except BaseException:
+            # Meant for a worker that is not there: the program must hear it instead.
+            for number in stop_listening():
+                os.kill(os.getpid(), number)
+            raise
+        try:
+            ending.means(worker.stop)
             return worker.run()
         finally:
             stop_listening()

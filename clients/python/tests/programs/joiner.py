@@ -12,7 +12,8 @@ from fleetgate import Client
 
 def slow_python(path: Path) -> str:
     """An interpreter that starts a second late."""
-    path.write_text(f'#!/bin/sh\nsleep 1\nexec "{sys.executable}" "$@"\n')
+    late = "import os, sys, time; time.sleep(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -c \'{late}\' "$@"\n')
     path.chmod(0o700)
     return str(path)
 
@@ -27,4 +28,5 @@ def main() -> None:
     sys.stdin.readline()
 
 
-main()
+if __name__ == "__main__":
+    main()

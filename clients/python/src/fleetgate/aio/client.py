@@ -15,7 +15,8 @@ from ..client import Client
 from ..errors import PodClosedError
 from ..fleet import Fleet
 from ..keeper.lease import Lease, ReleaseOutcome
-from ..keeper.pod import LeaveOutcome, Pod
+from ..keeper.pod import Pod
+from ..keeper.presence import LeaveOutcome
 from ..transport import Cut
 from ..wire.fleets import PodsAnswer
 from ..wire.operate import FleetEvent
@@ -86,24 +87,14 @@ class AsyncPod(Twin):
     ) -> AsyncIterator[AsyncLease]:
         """`async with pod.slot(wait=30) as lease:`; as `Pod.slot`. Cancelling the wait leaves nothing behind."""
         asking = self._sync.asking()
-        taken: list[Lease] = []
-        given_up = False
-
-        def take() -> None:
-            lease = self._sync.slot(cls=cls, wait=wait, ttl=ttl, asking=asking)
-            taken.append(lease)
-            if given_up:
-                lease.release()
-
         try:
-            await self._bridge.run(take)
+            lease = await self._bridge.make(
+                lambda: self._sync.slot(cls=cls, wait=wait, ttl=ttl, asking=asking), Lease.release
+            )
         except asyncio.CancelledError:
-            given_up = True
             asking.stop(PodClosedError("draining"))
-            for lease in taken:
-                await asyncio.shield(self._bridge.run(lease.release))
             raise
-        async with AsyncLease(self._bridge, taken[0]) as held:
+        async with AsyncLease(self._bridge, lease) as held:
             yield held
 
     async def leave(self) -> LeaveOutcome:
@@ -168,8 +159,8 @@ class AsyncFleet(Twin):
                 stream.close()
 
     async def join(self, *args: Any, **options: Any) -> AsyncPod:
-        """Joins as `Fleet.join` does; signals are the event loop's own to handle."""
-        pod = await self._bridge.run(lambda: self._sync.join(*args, **options))
+        """Joins as `Fleet.join` does; signals are the event loop's own to handle. Cancelling leaves nothing behind."""
+        pod = await self._bridge.make(lambda: self._sync.join(*args, **options), Pod.leave)
         return AsyncPod(self._bridge, pod)
 
 

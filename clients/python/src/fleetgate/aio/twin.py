@@ -43,6 +43,25 @@ class Bridge:
         result: R = errand.result()
         return result
 
+    async def make(self, work: Callable[[], R], undo: Callable[[R], object]) -> R:
+        """What the work makes; undone when the awaiting task is cancelled, by its thread if that is still at it."""
+        made: list[R] = []
+        given_up = False
+
+        def run() -> None:
+            made.append(work())
+            if given_up:
+                undo(made[0])
+
+        try:
+            await self.run(run)
+        except asyncio.CancelledError:
+            given_up = True
+            for one in made:
+                await asyncio.shield(self.run(functools.partial(undo, one)))
+            raise
+        return made[0]
+
 
 class Twin:
     """Something synchronous with its bridge."""

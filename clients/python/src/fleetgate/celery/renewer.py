@@ -12,7 +12,7 @@ import select
 from contextlib import suppress
 from typing import Any
 
-from ..keeper.parent import deaf_to_signals, die_with, is_stopped
+from ..keeper.parent import born_deaf, deaf_to_signals, die_with, is_stopped
 from .unacked_store import UnackedStore
 
 _PERIOD_S = 0.5
@@ -24,13 +24,14 @@ class Renewer:
     def __init__(self, app: Any) -> None:
         parent = os.getpid()
         read, self._pipe = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                os.close(self._pipe)
-                _serve(app, read, parent)
-            finally:
-                os._exit(0)
+        with born_deaf():
+            self.pid = os.fork()
+            if self.pid == 0:
+                try:
+                    os.close(self._pipe)
+                    _serve(app, read, parent)
+                finally:
+                    os._exit(0)
         os.close(read)
         os.set_blocking(self._pipe, False)
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from ..client import Client
 from ..jsontext import RawJson
-from ..keeper.shutdown import on_signals
+from ..keeper.shutdown import Ending, on_signals
 from ..work.task import Task, TaskFailed
 from .exits import USAGE
 from .launch import Command, leaving, start
@@ -27,8 +27,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Claims tasks and runs the command for each: the payload's JSON text on stdin, the result from stdout (JSON, "
         "or else a text), exit code 0 completes the task, any other fails it. FLEETGATE_TASK_ID and "
-        "FLEETGATE_DELIVERY tell which it is. SIGTERM ends the claiming; what runs goes on for --grace seconds and "
-        "is then handed back, for another worker to start at once."
+        "FLEETGATE_DELIVERY tell which it is. SIGTERM, SIGINT or SIGHUP ends the claiming; what runs goes on for "
+        "--grace seconds and is then handed back, for another worker to start at once."
     )
     parser.add_argument("--queue", required=True, help="the queue to work on")
     parser.add_argument("--fleet", help="the queue's fleet (default: asked for, with a key that may read)")
@@ -56,20 +56,28 @@ def run(client: Client, options: argparse.Namespace) -> int:
     queue = client.queue(options.queue)
     fleet = options.fleet or queue.get()["config"]["fleet"]
     runs = _Runs(options.command, options.kill_after)
-    pod = client.fleet(fleet).join(options.cluster, options.pod, slots=options.concurrency, keeper="thread")
-    with leaving(pod):
-        worker = queue.worker(runs.handle, concurrency=options.concurrency, pod=pod, grace=options.grace)
+    ending = Ending()
+    # From before it joins until it has left: a signal of those moments must not leave a pod behind.
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)]
+    stop_listening = on_signals(ending.hear, *numbers, chain=False)
+    try:
+        pod = client.fleet(fleet).join(
+            options.cluster, options.pod, slots=options.concurrency, keeper="thread"
+        )
+        with leaving(pod):
+            worker = queue.worker(runs.handle, concurrency=options.concurrency, pod=pod, grace=options.grace)
 
-        def stop(_: int) -> None:
-            pod.drain(wait=0)
-            worker.stop()
+            def stop() -> None:
+                pod.drain(wait=0)
+                worker.stop()
 
-        stop_listening = on_signals(stop, signal.SIGTERM, signal.SIGINT, chain=False)
-        try:
-            worker.run()
-        finally:
-            stop_listening()
-            runs.join()
+            ending.means(stop)
+            try:
+                worker.run()
+            finally:
+                runs.join()
+    finally:
+        stop_listening()
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from dramatiq.brokers.redis import RedisBroker
 
 from .._pulse import READY
+from ..keeper.parent import born_deaf
 from ..keeper.spawn import PACKAGES, can_spawn
 from .queue import heartbeats_key
 
@@ -103,13 +104,14 @@ def _what_to_do(broker: RedisBroker) -> bytes:
 
 
 def _spawn(start: bytes) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, PACKAGES, *filter(None, sys.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-    )
+    with born_deaf():
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _BOOT, PACKAGES, *filter(None, sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+        )
     assert process.stdin is not None
     # A password travels in the pipe, never in the arguments.
     process.stdin.write(start)

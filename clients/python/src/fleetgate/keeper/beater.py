@@ -67,6 +67,9 @@ class ThreadBeater:
                 self._due = now()
             self._changed.notify_all()
 
+    def wait_ready(self) -> None:
+        """Nothing to wait for: its threads run."""
+
     def check(self) -> None:
         """Judges the deadlines by the clock of this moment."""
         with self._changed:

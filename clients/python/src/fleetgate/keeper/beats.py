@@ -30,6 +30,9 @@ class Beater(Protocol):
     def drop(self, lease_id: str) -> None: ...
     def set_state(self, state: BeatState) -> None: ...
 
+    def wait_ready(self) -> None:
+        """Returns once it beats."""
+
     def check(self) -> None:
         """Judges the deadlines by the clock of this moment."""
 
@@ -51,3 +54,28 @@ class BeaterStart:
     timeout: float
     next_beat: float | None = None
     sent_at: float = 0.0
+
+
+class NoBeater:
+    """Stands for the beater until there is one."""
+
+    def hold(self, lease: HeldLease) -> None:
+        """Nothing is held yet."""
+
+    def drop(self, lease_id: str) -> None:
+        """Nothing is held yet."""
+
+    def set_state(self, state: BeatState) -> None:
+        """Nobody beats yet."""
+
+    def wait_ready(self) -> None:
+        """Nothing to wait for."""
+
+    def check(self) -> None:
+        """Nothing is held yet."""
+
+    def stop(self) -> None:
+        """Nobody beats yet."""
+
+    def after_fork(self) -> None:
+        """Nothing to let go of."""

@@ -13,6 +13,7 @@ from typing import Any, Callable
 
 from ..clock import now
 from ..errors import UnavailableError
+from ..waiting import PIECE_S
 from ..wire.fleets import BeatState
 from .beater import ThreadBeater
 from .beats import BeaterEvents, BeaterStart, SendBeat
@@ -50,15 +51,14 @@ class ProcessBeater:
         self._over = threading.Event()
         # The thread that starts the process stays until its end: the system counts its death as the parent's.
         self._reader = threading.Thread(target=self._serve, name="fleetgate-keeper", daemon=True)
-        try:
-            self._reader.start()
-            if not self._ready.wait(_READY_S):
+        self._reader.start()
+
+    def wait_ready(self) -> None:
+        """Until the process beats; threads take over when it does not start in time."""
+        ends = now() + _READY_S
+        while not self._ready.wait(PIECE_S):
+            if now() >= ends:
                 self._lose_process("did not start in time")
-        except Exception:
-            raise
-        except BaseException:
-            self.stop()
-            raise
 
     def hold(self, lease: HeldLease) -> None:
         """Renews a lease from now on."""

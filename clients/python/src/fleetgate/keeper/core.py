@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import threading
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Callable, Literal
 
 from ..clock import now
@@ -14,20 +14,24 @@ from ..errors import FleetgateError, PodClosedError
 from ..transport import Cut
 from ..wire.fleets import BeatState, Directive
 from .acquire import Asker
+from .beats import Beater
 from .board import Board
 from .couriers import Asking, Couriers
 from .held import HeldLease
 from .lease import GiveBack, Grant, Lease, ReleaseOutcome
-from .options import Joining, start_beater
+from .options import Joining
+from .presence import LeaveOutcome, Presence
+from .reach import Reach
 
 if TYPE_CHECKING:
     from .pod import Pod
 
 PodState = Literal["ready", "starting", "draining", "left", "replaced"]
-_log = logging.getLogger("fleetgate")
 # The longest a release is tried; its lease lapses by its own ttl anyway.
 _RELEASE_S = 10.0
 _BREAK_OFF_S = 2.0
+# How long a call that was cut may take to end, and to give back what it was granted.
+_CUT_S = 5.0
 
 
 class Core:
@@ -44,20 +48,34 @@ class Core:
         self.changed = threading.Condition()
         self.leases: list[Lease] = []
         self.board = Board()
+        self.reach = Reach(joining.settings.url)
         self._pod = pod
         self._waits: list[Asking] = []
-        self._is_away = False
+        self._presence = Presence(joining, self.couriers, self)
+        self._leaving = threading.RLock()
+        self._left: LeaveOutcome | None = None
+
+    @property
+    def beater(self) -> Beater:
+        """What beats for it."""
+        return self._presence.beater
+
+    def join(self) -> None:
+        """Begins to count as live; raises ProblemError, or UnavailableError when closed."""
         try:
-            first = joining.first_beat()
-            self.beater = start_beater(joining, first.begin, self)
-        except Exception:
-            raise
+            self.directive(self._presence.begin())
         except BaseException:
-            # Interrupted, by Ctrl-C for one: nobody will have this pod, so it must not count as live.
-            with contextlib.suppress(FleetgateError):
-                joining.leave(_BREAK_OFF_S)
+            # Interrupted, by Ctrl-C for one, unless it was refused: nobody will have this pod. A thread of its own, so
+            # that no second signal cuts this short.
+            self.couriers.send(lambda: self.leave(_BREAK_OFF_S)).result()
             raise
-        self.directive(first.directive)
+
+    def leave(self, deadline: float | None) -> LeaveOutcome:
+        """Ends every lease and takes the pod out of the count. Never raises; may be called again."""
+        with self._leaving:
+            if self._left is None:
+                self._left = self._leave(deadline)
+            return self._left
 
     # What a lease asks of its pod.
 
@@ -155,16 +173,6 @@ class Core:
             self.renew,
         )
 
-    def granted(self, is_degraded: bool) -> None:
-        """A wait for a slot has ended; says once when the coordinator is away, and once when it is back."""
-        if is_degraded != self._is_away:
-            self._is_away = is_degraded
-            url = self.joining.settings.url
-            if is_degraded:
-                _log.warning("the coordinator is out of reach: running without a slot (%s)", url)
-            else:
-                _log.warning("the coordinator is back: running with slots again (%s)", url)
-
     def enter(self, wait: Asking) -> None:
         """A wait for a slot begins; raises PodClosedError when the pod takes no more."""
         with self.changed:
@@ -210,12 +218,27 @@ class Core:
         self.changed = threading.Condition()
         self.leases = []
 
+    def _leave(self, deadline: float | None) -> LeaveOutcome:
+        was_replaced = self.state == "replaced"
+        if not was_replaced:
+            self.close("left")
+        self.cut.cut()
+        self.wait_for_waits(_CUT_S if deadline is None else deadline)
+        self._presence.end(deadline)
+        self.lose_all("left")
+        return "replaced" if was_replaced else self._presence.leave(deadline)
+
     def _release(self, held: HeldLease) -> ReleaseOutcome:
         """Ends renewing and releases a slot. Never raises."""
         self.beater.drop(held.id)
+        deadline = min(held.ttl, _RELEASE_S)
+        release = partial(self.joining.calls.release, leases=[held.id], deadline=deadline)
         try:
-            deadline = min(held.ttl, _RELEASE_S)
-            answer = self.joining.calls.release(leases=[held.id], deadline=deadline)
+            answer = release()
         except FleetgateError:
             return "unconfirmed"
+        except BaseException:
+            # Interrupted, by Ctrl-C for one: the slot is free all the same.
+            self.couriers.send(release)
+            raise
         return "released" if held.id in answer["released"] else "missing"

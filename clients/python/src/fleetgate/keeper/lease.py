@@ -68,7 +68,7 @@ class Lease(LeaseView):
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._callbacks = [on_lost] if on_lost else []
-        self._outcome: ReleaseOutcome | None = None
+        self._outcome: ReleaseOutcome = "unconfirmed"
         self._releasing = False
         self._released = threading.Event()
         self.request_id = grant.request_id
@@ -97,12 +97,14 @@ class Lease(LeaseView):
             first = not self._releasing
             self._releasing = True
         if first:
-            self._outcome = "degraded" if self._held is None else self._give_back(self._held)
-            self.cell.end()
-            self._released.set()
-            self._keeper.ended(self)
+            try:
+                self._outcome = "degraded" if self._held is None else self._give_back(self._held)
+            finally:
+                # Interrupted too, by Ctrl-C for one: nobody else may wait for it for ever.
+                self.cell.end()
+                self._released.set()
+                self._keeper.ended(self)
         self._released.wait()
-        assert self._outcome is not None
         return self._outcome
 
     def lose(self, reason: str) -> bool:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_UNHEARD = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
+
+@contextlib.contextmanager
+def born_deaf() -> Iterator[None]:
+    """A process that this thread starts inside hears these signals from its first moment on no more than later."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _UNHEARD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def deaf_to_signals() -> None:
     """The parent ends us; a signal to the whole group, or Ctrl-C, must reach its work and not its helper."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _UNHEARD:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def die_with(parent: int) -> None:

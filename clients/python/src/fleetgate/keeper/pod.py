@@ -9,9 +9,9 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Callable, Literal
+from typing import Any, Callable
 
-from ..errors import FleetgateError, PodClosedError, ProblemError
+from ..errors import PodClosedError, ProblemError
 from ..forks import renew_after_fork
 from ..identity import child_pod
 from ..ids import process_instance
@@ -22,13 +22,9 @@ from .couriers import Asking
 from .exits import leave_at_exit
 from .lease import GiveBack, Grant, Lease
 from .options import Joining
+from .presence import LeaveOutcome
 from .shared import Boards, SharedLease, SharedToken
 from .shutdown import on_signals
-
-# How leaving ended; `unconfirmed` means the pod and its leases lapse by their ttl.
-LeaveOutcome = Literal["left", "replaced", "unconfirmed"]
-# How long a call that was cut may take to end, and to give back what it was granted.
-_CUT_S = 5.0
 
 
 class Pod:
@@ -38,13 +34,20 @@ class Pod:
         self._core = Core(joining, self)
         self._boards = Boards()
         self._boards.add(self._core.board, self._core.check)
-        self._leaving = threading.RLock()
-        self._left: LeaveOutcome | None = None
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._renewing = threading.RLock()
+        self._stop_listening: Callable[[], set[int]] = set
+        # All of it before the first beat: from then on a signal may come, and what follows would not be done.
         if joining.options.handle_signals:
             self._stop_listening = on_signals(self._leave_soon, signal.SIGTERM)
         leave_at_exit(self)
         renew_after_fork(self)
+        try:
+            self._core.join()
+        except BaseException:
+            # Meant for a pod that is not there: the program must hear it instead.
+            for number in self._stop_listening():
+                os.kill(os.getpid(), number)
+            raise
 
     @property
     def cluster(self) -> str:
@@ -107,18 +110,20 @@ class Pod:
         wish = Wish(cls, ttl_ms, math.inf if wait is None else wait, request_id)
         request = SlotRequest(core.asker(), wish, mine)
         core.enter(mine)
-        granted = False
+        kept = False
         try:
             grant = request.wait()
-            granted = True
-            core.granted(grant.held is None)
-            return _keep_open(core, grant, on_lost, mine)
+            core.reach.granted(grant.held is None)
+            lease = _keep_open(core, grant, on_lost, mine)
+            kept = True
+            return lease
         except ProblemError as error:
             if error.code == "stale-instance":
                 core.replaced()
             raise
         finally:
-            if not granted and request.unsure:
+            # Also what was granted while a signal's handler raised: nobody has that lease.
+            if not kept and request.unsure:
                 core.couriers.send(request.give_back, lambda: core.exit(mine))
             else:
                 core.exit(mine)
@@ -178,14 +183,13 @@ class Pod:
         """Ends every lease still held and takes the pod out of the count, within `deadline` seconds. Never raises."""
         if os.getpid() != self._core.pid:
             return "left"  # this process has no pod yet
-        with self._leaving:
-            if self._left is None:
-                self._left = self._leave(self._core, deadline)
-            return self._left
+        outcome = self._core.leave(deadline)
+        self._stop_listening()
+        return outcome
 
     def after_fork(self) -> None:
         """In a forked child: lets go of the parent's keeper. The child's own pod joins when first used."""
-        self._leaving = threading.RLock()
+        self._renewing = threading.RLock()
         self._core.after_fork()
 
     def __enter__(self) -> Pod:
@@ -205,32 +209,16 @@ class Pod:
     def _here(self) -> Core:
         """The pod's life in this process, begun now in a forked child."""
         if os.getpid() != self._core.pid:
-            with self._leaving:
+            with self._renewing:
                 if os.getpid() != self._core.pid:
                     joining = self._core.joining
                     names = joining.identity
                     own = replace(names, pod=child_pod(names.pod), instance=process_instance())
-                    self._core = Core(replace(joining, identity=own), self)
-                    self._boards.add(self._core.board, self._core.check)
-                    self._left = None
+                    core = Core(replace(joining, identity=own), self)
+                    core.join()
+                    self._core = core
+                    self._boards.add(core.board, core.check)
         return self._core
-
-    def _leave(self, core: Core, deadline: float | None) -> LeaveOutcome:
-        was_replaced = core.state == "replaced"
-        if not was_replaced:
-            core.close("left")
-        core.cut.cut()
-        core.wait_for_waits(_CUT_S if deadline is None else deadline)
-        core.beater.stop()
-        core.lose_all("left")
-        self._stop_listening()
-        if was_replaced:
-            return "replaced"
-        try:
-            core.joining.leave(deadline)
-        except FleetgateError:
-            return "unconfirmed"
-        return "left"
 
     def _leave_soon(self, _: int) -> None:
         self.drain(self._core.joining.options.grace)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .messages import to_line
+from .parent import born_deaf
 
 # -I and a path at the end: neither the working folder nor old backports of a project may shadow the standard library.
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from fleetgate._keeper import main; main()"
@@ -22,14 +23,15 @@ def can_spawn() -> bool:
 
 def spawn_keeper(start: dict[str, Any]) -> subprocess.Popen[bytes]:
     """Starts it and hands it what to do; raises OSError. The key travels in the pipe, never in the arguments."""
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, PACKAGES, "fleetgate._keeper"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-        cwd="/",
-    )
+    with born_deaf():
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-c", _BOOT, PACKAGES, "fleetgate._keeper"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd="/",
+        )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -20,7 +20,7 @@ from redis import ConnectionPool, Redis
 from redis.exceptions import RedisError
 from rq.connections import parse_connection
 
-from ..keeper.parent import deaf_to_signals, die_with, is_stopped
+from ..keeper.parent import born_deaf, deaf_to_signals, die_with, is_stopped
 from .claims import Claim, claims_key, keep_script
 
 _log = logging.getLogger("rq.worker")
@@ -36,9 +36,10 @@ class Renewer:
         self._process: subprocess.Popen[bytes] | None = None
         try:
             start = pickle.dumps(told)
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT.format(path=sys.path)], stdin=subprocess.PIPE, bufsize=0
-            )
+            with born_deaf():
+                self._process = subprocess.Popen(
+                    [sys.executable, "-c", _BOOT.format(path=sys.path)], stdin=subprocess.PIPE, bufsize=0
+                )
             self._write(start)
         except (OSError, pickle.PicklingError, TypeError, AttributeError) as error:
             _log.warning("a job that holds the interpreter lock past its ttl will run twice: %s", error)
@@ -70,7 +71,10 @@ class Renewer:
 def main() -> None:
     """Serves one worker until the pipe ends."""
     deaf_to_signals()
-    client_class, connection_class, kwargs, parent = pickle.load(sys.stdin.buffer)
+    try:
+        client_class, connection_class, kwargs, parent = pickle.load(sys.stdin.buffer)
+    except EOFError:
+        return  # a worker that ended before it had said what to do
     die_with(parent)
     keep = keep_script(
         client_class(connection_pool=ConnectionPool(connection_class=connection_class, **kwargs))
