@@ -24,6 +24,10 @@ _stack: Stack | None = None
 def pytest_configure(config: pytest.Config) -> None:
     """Starts it before pytest's own processes, which find it in their environment."""
     global _stack
+    # Programs inherit what is ignored here, as under nohup or behind a shell's &.
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     for name in ("FLEETGATE_CLUSTER", "POD_NAME"):
         os.environ.pop(name, None)
     # Whoever starts the tests in the background may have left it ignored, which every child would inherit.

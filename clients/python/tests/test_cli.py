@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Callable
 
@@ -60,6 +61,39 @@ def test_run_ends_the_command_when_the_slot_is_lost(program: Start, fleet: Fleet
     fleet.release(leases=leases)
     assert ran.ends() == 75
     assert "the slot was lost (told)" in ran.errors
+
+
+def test_ctrl_c_while_the_command_starts_ends_it_in_silence(program: Start, fleet: Fleet) -> None:
+    for moment in range(6):
+        ran = run(program, fleet, "sleep", "5")
+        children = Path(f"/proc/{ran.pid}/task/{ran.pid}/children")
+        until(children.read_text, "the command starts")
+        time.sleep(moment / 150)
+        ran.signal(signal.SIGINT)
+        assert ran.ends() == 128 + 2
+        assert ran.errors == ""
+
+
+def test_run_leaves_a_hang_up_ignored_that_nohup_had_ignored(program: Start, fleet: Fleet) -> None:
+    script = "echo up; sleep 1; echo finished"
+    ran = program("nohup", "run", "--fleet", fleet.name, "--pod", "p", "--", "sh", "-c", script)
+    ran.says("up")
+    ran.signal(signal.SIGHUP)
+    ran.says("finished")
+    assert ran.ends() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_work_lets_its_task_end_after_a_signal_that_asks_for_the_end(
+    program: Start, queue: Queue, fleet: Fleet, number: int
+) -> None:
+    queue.enqueue(None, id="t")
+    line = ("--queue", queue.name, "--pod", "p", "--", "sh", "-c", "sleep 1; echo 1")
+    work = program("-m", "fleetgate", "work", *line)
+    until(lambda: queue.task("t")["state"] == "in_flight", "it runs")
+    work.signal(number)
+    assert work.ends() == 0
+    assert (queue.task("t")["state"], fleet.pods()["pods"]) == ("completed", [])
 
 
 def test_the_command_dies_with_run(program: Start, fleet: Fleet) -> None:

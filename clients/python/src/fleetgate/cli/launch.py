@@ -11,15 +11,17 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..keeper.parent import born_deaf
 from ..keeper.pod import Pod
 from ..waiting import PIECE_S
 from .exits import CANNOT_RUN, NOT_FOUND
 
 _LEAVE_S = 3.0
 # On Linux the command is told by the system when we are killed: nobody would renew its slot any more. It is set in a
-# process of its own, since nothing may run between fork and exec in a program that has threads.
+# process of its own, since nothing may run between fork and exec in a program that has threads. Ctrl-C waits there for
+# the command itself: Python would tell it with a traceback.
 _BOOT = """
-import ctypes, os, sys
+import ctypes, os, signal, sys
 parent = int(sys.argv[1])
 try:
     ctypes.CDLL(None).prctl(1, 15)
@@ -27,6 +29,9 @@ except (OSError, AttributeError):
     pass
 if os.getppid() != parent:
     sys.exit(143)
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 try:
     os.execvp(sys.argv[2], sys.argv[2:])
 except OSError as error:
@@ -45,14 +50,16 @@ class Command:
         **pipes: Any,
     ) -> None:
         self._own_group = not has_terminal()
-        if sys.platform == "linux" and sys.executable:
+        boots = sys.platform == "linux" and sys.executable
+        if boots:
             line = [sys.executable, "-I", "-S", "-c", _BOOT, str(os.getpid()), *line]
-        self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            list(line),
-            env={**os.environ, **(environment or {})},
-            start_new_session=self._own_group,
-            **pipes,
-        )
+        with born_deaf(signal.SIGINT) if boots else contextlib.nullcontext():
+            self.process: subprocess.Popen[bytes] = subprocess.Popen(
+                list(line),
+                env={**os.environ, **(environment or {})},
+                start_new_session=self._own_group,
+                **pipes,
+            )
         self._ended = threading.Event()
 
     def send(self, number: int) -> None:

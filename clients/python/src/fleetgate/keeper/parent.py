@@ -15,9 +15,12 @@ _UNHEARD = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
-def born_deaf() -> Iterator[None]:
-    """A process that this thread starts inside hears these signals from its first moment on no more than later."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _UNHEARD)
+def born_deaf(*numbers: int) -> Iterator[None]:
+    """A process that this thread starts inside has these signals blocked from its first moment on.
+
+    By default those that `deaf_to_signals()` names.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers or _UNHEARD)
     try:
         yield
     finally:

@@ -62,12 +62,18 @@ def on_signals(run: Callable[[int], None], *numbers: int, chain: bool = True) ->
 
     Stopping says which were heard by nobody else: whoever could not do what they ask for sends them again.
     With `chain` the handler that stood before is called too, unless it was the system's. Only in the main thread. A
-    child forked later behaves as if this had never been installed.
+    child forked later behaves as if this had never been installed. What is ignored stays so, as `nohup` and a shell's
+    `&` ask for; but for SIGTERM.
     """
     pid = os.getpid()
     # The one queue whose put() may interrupt another put() of the same thread.
     inbox: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in numbers}
+    found = {number: signal.getsignal(number) for number in numbers}
+    before: dict[int, Any] = {
+        number: handler
+        for number, handler in found.items()
+        if handler is not signal.SIG_IGN or number == signal.SIGTERM
+    }
     alone: set[int] = set()
 
     def listen() -> None:
@@ -97,6 +103,6 @@ def on_signals(run: Callable[[int], None], *numbers: int, chain: bool = True) ->
         return alone
 
     threading.Thread(target=listen, name="fleetgate-signals", daemon=True).start()
-    for number in numbers:
+    for number in before:
         signal.signal(number, hear)
     return stop
