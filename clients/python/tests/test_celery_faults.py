@@ -10,6 +10,7 @@ import time
 import pytest
 from support.farm import Farm
 from support.program import Program
+from support.proxy import Proxy
 from support.until import until
 
 TTL = 3.0
@@ -44,6 +45,18 @@ def test_a_killed_workers_task_starts_elsewhere_when_its_slot_is_free(farm: Farm
     second.says("start a 0", 3 * TTL)
     assert time.monotonic() - killed < 2 * TTL
     assert farm.busy == 1
+
+
+def test_a_worker_killed_while_it_asks_for_a_slot_loses_no_task(farm: Farm, proxy: Proxy) -> None:
+    first = farm.worker("w-0", pool="prefork", FLEETGATE_URL=proxy.url)
+    farm.send("frame", "first").get(20)
+    proxy.hold()
+    farm.send("frame", "a")
+    until(lambda: farm.unacked == 1, "its message is taken")
+    time.sleep(0.5)
+    os.killpg(first.pid, signal.SIGKILL)
+    second = farm.worker("w-1", pool="prefork")
+    second.says("start a 0")
 
 
 def test_a_task_longer_than_the_visibility_timeout_runs_once(farm: Farm) -> None:

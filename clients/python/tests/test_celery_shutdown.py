@@ -10,6 +10,8 @@ import pytest
 from support.farm import Farm
 from support.until import until
 
+from fleetgate.celery.intake import Intake
+
 TTL = 3.0
 POOLS = pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
 
@@ -29,6 +31,10 @@ def test_sigterm_lets_the_task_end_and_takes_no_other(farm: Farm, pool: str) -> 
     assert second.state == "PENDING"
     assert (farm.busy, farm.live, farm.queued, farm.unacked) == (0, 0, 1, 0)
     assert not any(line.startswith("told") for line in worker.lines)
+
+
+def test_a_worker_that_ends_before_it_is_connected_has_no_queue_to_stop() -> None:
+    Intake(lambda: 1, lambda: True).settle()
 
 
 @POOLS

@@ -15,6 +15,7 @@ from .intake import Intake
 from .request import GatedRequest
 from .running import Running
 from .setup import class_of
+from .unacked import OwnMessage
 
 _log = logging.getLogger("fleetgate")
 # How long a queue rests whose slots the coordinator refuses to give, as for a class that the fleet does not have.
@@ -40,11 +41,16 @@ class Admission:
             return
         gate = self._gates[class_of(request.task)]
         self._intake.comes_with(request.message, gate)
-        lease = self._take(gate) if self._intake.has_room() else None
-        if lease is None:
-            refuse(request)
+        if self._intake.has_room() and not gate.waiting:
+            # Before its slot is asked for: should this worker be killed meanwhile, another puts the message back.
+            message = self._running.take(request)
+            lease = self._take(gate)
+            if lease is None:
+                refuse(request, message)
+            else:
+                self._running.start(request, message, lease, self._start)
         else:
-            self._running.start(request, lease, self._start)
+            refuse(request, None)
         # While its message is being delivered Kombu asks Redis for no other, so none comes by a queue that stops now.
         self._intake.settle()
 
@@ -59,11 +65,13 @@ class Admission:
             return None
 
 
-def refuse(request: Any) -> None:
+def refuse(request: Any, own: OwnMessage | None) -> None:
     """Gives a message back that was not begun: no retry is used, and nothing counts as failed."""
     message = request.message
     qos: Any = getattr(message.channel, "qos", None)
-    if hasattr(qos, "restore_by_tag"):
+    if own is not None:
+        own.give_back()
+    elif hasattr(qos, "restore_by_tag"):
         # Kombu's own reject() would put it behind all others of its queue in Redis.
         qos.restore_by_tag(message.delivery_tag)
         virtual.QoS.ack(qos, message.delivery_tag)

@@ -48,6 +48,8 @@ class Intake:
 
     def settle(self) -> None:
         """Consumes what can start, and nothing else; in the consumer's own thread."""
+        if self._consumer is None:
+            return  # a worker that ends before it is connected
         if threading.current_thread() is not self._thread:
             self._consumer.call_soon(self.settle)
             return

@@ -9,7 +9,7 @@ from celery.worker.state import active_requests, reserved_requests
 from ..keeper.lease import Lease
 from .errands import Errands
 from .request import Slot
-from .unacked import Unacked
+from .unacked import OwnMessage, Unacked
 
 # How long the last releases may take when the worker ends; leaving frees those slots too.
 _LAST_S = 5.0
@@ -25,13 +25,25 @@ class Running:
         # A release may take seconds when the coordinator is away, which the consumer must not.
         self._releases = Errands("fleetgate-releases")
 
-    def start(self, request: Any, lease: Lease, start: Callable[[Any], Any]) -> None:
+    def take(self, request: Any) -> OwnMessage | None:
+        """Takes a request's message in hand, where the broker's Redis keeps it; may raise what redis-py raises."""
+        if self._unacked is None:
+            return None
+        try:
+            return self._unacked.begin(request.message)
+        except BaseException:
+            request.reject(requeue=True)
+            raise
+
+    def start(
+        self, request: Any, message: OwnMessage | None, lease: Lease, start: Callable[[Any], Any]
+    ) -> None:
         """Starts a request under this lease."""
-        slot = Slot(lease, None, self._end)
+        slot = Slot(lease, message, self._end)
         self._requests[slot] = request
         try:
-            if self._unacked is not None:
-                slot.message = self._unacked.begin(request.message, lease)
+            if message is not None:
+                message.hold(lease)
             request.begin(slot)
             start(request)
         except BaseException:

@@ -15,6 +15,7 @@ from typing import Any, Callable
 from kombu.transport import virtual
 
 from ..clock import now
+from ..ids import new_request_id
 from ..keeper.lease import Lease
 from .renewer import Renewer
 from .unacked_store import UnackedStore, tag_of
@@ -31,15 +32,20 @@ Settle = Callable[[UnackedStore, str], bool]
 
 
 class OwnMessage:
-    """A message that this worker runs the task of."""
+    """A message whose task this worker runs, or asks a slot for."""
 
-    def __init__(self, message: Any, lease: Lease, lifetime: float, unacked: Unacked) -> None:
+    def __init__(self, message: Any, lifetime: float, unacked: Unacked) -> None:
         # No other delivery of the same message has this name.
-        self.member = f"{message.delivery_tag} {lease.id or lease.request_id}"
-        self.lease = lease
+        self.member = f"{message.delivery_tag} {new_request_id()}"
+        # None until its task has its slot.
+        self.lease: Lease | None = None
         self.lifetime = lifetime
         self._message = message
         self._unacked = unacked
+
+    def hold(self, lease: Lease) -> None:
+        """Its task begins, under this lease."""
+        self._unacked.hold(self, lease)
 
     def finish(self) -> None:
         """Acknowledges it, unless it is another worker's by now."""
@@ -63,8 +69,8 @@ class Unacked:
         self._store: UnackedStore | None = None
         self._own: dict[str, OwnMessage] = {}
         self._unsettled: deque[tuple[str, Settle]] = deque()
-        self._period = _PERIOD_S
-        self._longest = redeliver_after or _SHARE * _UNTOLD_TTL_S
+        self._lifetime = self._longest = redeliver_after or _SHARE * _UNTOLD_TTL_S
+        self._period = min(_PERIOD_S, self._lifetime / 3)
         self._overdue_from = 0.0
         self._failing = False
         self._stopped = threading.Event()
@@ -77,23 +83,31 @@ class Unacked:
         if not self._thread.is_alive():
             self._thread.start()
 
-    def begin(self, message: Any, lease: Lease) -> OwnMessage:
-        """The task of a message begins, under this lease."""
+    def begin(self, message: Any) -> OwnMessage:
+        """Takes a message in hand."""
         assert self._store is not None
-        lifetime = self._redeliver_after or _SHARE * (lease.ttl or _UNTOLD_TTL_S)
-        self._period = min(self._period, lifetime / 3)
-        self._longest = max(self._longest, lifetime)
-        own = OwnMessage(message, lease, lifetime, self)
+        own = OwnMessage(message, self._lifetime, self)
         try:
-            self._store.begin(own.member, lifetime)
+            self._store.begin(own.member, own.lifetime)
         except Exception:
             # It may stand there all the same, and must not be taken for this message's next delivery.
             self._unsettled.append((own.member, UnackedStore.abandon))
             raise
         self._own[own.member] = own
-        if self._renewer is not None:
-            self._renewer.hold(own.member, lifetime)
         return own
+
+    def hold(self, own: OwnMessage, lease: Lease) -> None:
+        """A message's task begins, under this lease."""
+        own.lease = lease
+        own.lifetime = self._redeliver_after or _SHARE * (lease.ttl or _UNTOLD_TTL_S)
+        if self._renewer is not None:
+            self._renewer.hold(own.member, own.lifetime)
+        if own.lifetime != self._lifetime:
+            self._lifetime = own.lifetime
+            self._period = min(self._period, own.lifetime / 3)
+            self._longest = max(self._longest, own.lifetime)
+            # The fleet's ttl was not known before, or has changed.
+            self._try(self._renew)
 
     def end(self, own: OwnMessage, how: Settle) -> None:
         """The task has ended; what cannot be said to Redis now is said later."""
@@ -145,28 +159,34 @@ class Unacked:
     def _tick_on(self) -> None:
         while not self._stopped.wait(self._period):
             self._settle()
-            try:
-                self._renew()
-                if now() >= self._overdue_from:
-                    self._put_back_overdue()
-            except Exception as error:
-                self._tell(error)
-                # The others could not renew either: let them do so first when it is back.
-                self._overdue_from = now() + self._longest
-            else:
-                self._failing = False
+            self._try(self._tick)
+
+    def _tick(self) -> None:
+        self._renew()
+        if now() >= self._overdue_from:
+            self._put_back_overdue()
+
+    def _try(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._tell(error)
+            # The others could not renew either: let them do so first when it is back.
+            self._overdue_from = now() + self._longest
+        else:
+            self._failing = False
 
     def _renew(self) -> None:
         held = []
         for own in list(self._own.values()):
-            if own.lease.lost.is_set():
+            if own.lease is not None and own.lease.lost.is_set():
                 self._let_go(own)
             else:
                 held.append(own)
         assert self._store is not None
         for member in self._store.renew([(own.member, own.lifetime) for own in held]) if held else []:
             lost = self._own.get(member)
-            if lost is not None:
+            if lost is not None and lost.lease is not None:
                 lost.lease.lose("told")  # another worker runs it by now, or will
 
     def _put_back_overdue(self) -> None:

@@ -1,7 +1,7 @@
 """What Redis keeps of running tasks' messages, beside Kombu's own `unacked` and `unacked_index`.
 
-One sorted set, `<unacked_index>.fleetgate`: member `<delivery tag> <lease id>`, score its deadline in ms of Redis's
-clock; below 0, the time at which it was put back, kept for a day so that its first worker can learn of it.
+One sorted set, `<unacked_index>.fleetgate`: member `<delivery tag> <id of this delivery>`, score its deadline in ms of
+Redis's clock; below 0, the time at which it was put back, kept for a day so that its first worker can learn of it.
 """
 
 from __future__ import annotations
