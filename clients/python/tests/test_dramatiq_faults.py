@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Callable
 
 import pytest
@@ -28,6 +30,18 @@ def studio(broker: Broker, fleet: Fleet, program: Start) -> Iterator[Studio]:
         yield made
 
 
+def children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def line(pid: int) -> str:
+    """The command of a process."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
 def test_sigterm_ends_the_claiming_and_lets_the_work_end(studio: Studio, fleet: Fleet) -> None:
     worker = studio.worker("w-0")
     first, _ = studio.send("render", "first", 1.5 * TTL), studio.send("render", "second", 0)
@@ -41,6 +55,28 @@ def test_sigterm_ends_the_claiming_and_lets_the_work_end(studio: Studio, fleet: 
     assert (studio.waiting(), studio.unfinished()) == (1, 1)
     status = fleet.status()
     assert (status["busy"], status["live"], status["draining"]) == (0, 0, 0)
+
+
+def test_a_worker_ended_by_a_second_signal_while_it_starts_leaves_the_fleet(
+    studio: Studio, fleet: Fleet
+) -> None:
+    fleet.put_policy(ttl_ms=60_000, lease_ttl_ms=60_000)
+    worker = studio.worker("w-0", "--worker-shutdown-timeout", "500")
+
+    def pulses() -> list[int]:
+        """Worker processes whose process beside has started: their pod has joined by then."""
+        return [
+            process
+            for process in children(worker.pid)
+            if any("_pulse" in line(pid) for pid in children(process))
+        ]
+
+    [process] = until(pulses, "it starts")
+    for _ in range(2):
+        os.kill(process, signal.SIGTERM)
+        time.sleep(0.05)  # two at once are one
+    assert worker.ends() == 1
+    assert fleet.pods()["pods"] == []
 
 
 @pytest.mark.parametrize(("signals", "code"), [(1, 0), (2, 1)], ids=["grace over", "second signal"])

@@ -16,7 +16,7 @@ from dramatiq.middleware import MiddlewareError
 from ..errors import FleetgateError
 from ..fleet import Fleet
 from ..keeper.pod import Pod
-from ..keeper.shutdown import can_listen, on_signals
+from ..keeper.shutdown import Ending, can_listen, on_signals, undisturbed
 from . import delivery
 from .checks import tell_settings
 from .client import fleet_of
@@ -70,7 +70,7 @@ class FleetgateMiddleware(Middleware):
         }
         self._worker: GatedWorker | None = None
         self._pulse: Pulse | None = None
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._stop_listening: Callable[[], object] = lambda: None
 
     @property
     def actor_options(self) -> set[str]:
@@ -90,19 +90,21 @@ class FleetgateMiddleware(Middleware):
                 f"FleetgateMiddleware needs Dramatiq's RedisBroker, this is {type(broker).__name__}"
             )
         slots = self._slots or min(worker.worker_threads, _MOST_SLOTS)
+        # Dramatiq begins to stop within a second after the signal; no slot may be taken in that time.
+        ending = Ending()
+        if can_listen():
+            self._stop_listening = on_signals(ending.hear, signal.SIGTERM, signal.SIGHUP)
+        # A second signal ends Dramatiq's process by SystemExit, past all hooks.
+        Finalize(None, self._end, exitpriority=10)
         try:
             fleet = fleet_of(self._fleet)
             pod = fleet.own_pod(slots=slots, on_replaced=_say_replaced, **self._joining)
         except (FleetgateError, ValueError) as error:
             raise StartError(f"the worker cannot join the fleet: {error}") from None
         self._worker = GatedWorker(broker, pod, worker.worker_threads, self._default, self._spare)
+        ending.means(self._drain)
         self._worker.attach()
         self._pulse = Pulse(broker)
-        # Dramatiq begins to stop within a second after the signal; no slot may be taken in that time.
-        if can_listen():
-            self._stop_listening = on_signals(lambda _: self._drain(), signal.SIGTERM, signal.SIGHUP)
-        # A second signal ends Dramatiq's process by SystemExit, past all hooks.
-        Finalize(None, self._end, exitpriority=10)
         tell_settings(broker, fleet, self._default)
 
     def before_process_message(self, broker: Broker, message: MessageProxy) -> None:
@@ -137,11 +139,12 @@ class FleetgateMiddleware(Middleware):
             self._worker.drain()
 
     def _end(self) -> None:
-        if self._worker is not None:
-            self._worker.end()
-            self._worker.detach()
-        if self._pulse is not None:
-            self._pulse.stop()
+        with undisturbed():
+            if self._worker is not None:
+                self._worker.end()
+                self._worker.detach()
+            if self._pulse is not None:
+                self._pulse.stop()
         self._stop_listening()
 
 
