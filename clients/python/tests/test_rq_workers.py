@@ -61,6 +61,37 @@ def test_a_worker_ended_while_it_starts_leaves_the_fleet(workers: RqWorkers, num
     assert workers.fleet.status()["live"] == 0
 
 
+def test_a_worker_that_hears_several_signals_while_it_starts_leaves_the_fleet(workers: RqWorkers) -> None:
+    workers.set_ttl(30)
+    worker = workers.start("w-0", worker="rq_jobs.SlowStarter")
+    worker.says("starting")
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+        worker.signal(number)
+        time.sleep(0.01)
+    assert worker.ends() == 0
+    assert workers.fleet.status()["live"] == 0
+    assert worker.errors == ""
+
+
+def test_the_name_of_a_worker_ended_while_it_starts_is_free_again(workers: RqWorkers) -> None:
+    worker = workers.start("w-0", worker="rq_jobs.SlowWriter")
+    worker.says("starting")
+    worker.signal(signal.SIGTERM)
+    assert worker.ends() == 0
+    workers.start("w-0")
+    assert ended(workers.enqueue("work", 0, job_id="t")) == "w-0"
+
+
+def test_an_idle_worker_ends_though_what_rqs_handler_raises_is_lost(workers: RqWorkers) -> None:
+    worker = workers.start("w-0", worker="rq_jobs.HardOfHearing")
+    workers.live(1)
+    ended(workers.enqueue("work", 0, job_id="t"))
+    time.sleep(0.5)
+    worker.signal(signal.SIGTERM)
+    assert worker.ends() == 0
+    assert workers.fleet.status()["live"] == 0
+
+
 @pytest.mark.parametrize("worker", ["fleetgate.rq.GatedWorker", SIMPLE])
 def test_when_the_grace_is_over_another_worker_starts_the_job_at_once(
     workers: RqWorkers, worker: str

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import time
+from types import FrameType
 
 from lines import say
 from rq import get_current_job
+from rq.exceptions import StopRequested
 
 from fleetgate.rq import GatedWorker, Gating, current_lease
 
@@ -90,6 +93,23 @@ class SlowStarter(GatedWorker):
         say("starting")
         time.sleep(2)
         super().register_birth()
+
+
+class SlowWriter(GatedWorker):
+    """Takes its time once RQ knows of it."""
+
+    def subscribe(self) -> None:
+        super().subscribe()
+        say("starting")
+        time.sleep(2)
+
+
+class HardOfHearing(GatedWorker):
+    """Loses what RQ's signal handler raises, as logging does when the signal comes while it writes a line."""
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        with contextlib.suppress(StopRequested):
+            super().request_stop(signum, frame)
 
 
 class HastyWorker(GatedWorker):

@@ -103,6 +103,9 @@ class Looking(Guarded):
                 self._pod.pod,
             )
             raise StopRequested
+        if self._pod.closing.is_set():
+            # RQ's handler has raised it already; but inside of a log's emit(), for one, that is lost.
+            raise StopRequested
         queues = taking.open(self._ordered_queues)
         longest = _IDLE_S
         if len(queues) < len(self._ordered_queues):
@@ -117,7 +120,8 @@ class Looking(Guarded):
             self._bells[queue.name].arm()
         ends = now() + longest
         while not self._news.wait(min(PIECE_S, max(0.0, ends - now()))) and now() < ends:
-            pass
+            if self._pod.closing.is_set():
+                break
         return True
 
     def _announced(self, taken: Taken) -> tuple[Job, Queue]:

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Callable
 
 from redis import ConnectionPool, Redis
 from redis.backoff import NoBackoff
@@ -26,7 +26,7 @@ from ..backoff import beat_delay
 from ..errors import UnavailableError
 from ..keeper.lease import Lease
 from ..keeper.pod import Pod
-from ..keeper.shutdown import can_listen, on_signals
+from ..keeper.shutdown import can_listen, on_signals, undisturbed
 from .checks import problems, refuse_old_redis
 from .claims import Claim, Claims
 from .gating import Gating
@@ -56,16 +56,25 @@ class Gated(Looking):
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         """As RQ's, which listens to signals only once it has begun: one that comes earlier ends the worker too."""
+        heard: list[int] = []
         if can_listen():
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, _end)
+                signal.signal(number, _ender(heard))
         try:
             return super().work(*args, **kwargs)
         except StopRequested:
             return False
+        except Exception:
+            # Raised inside of a lock's own steps, for one, the end comes out as another error.
+            if heard:
+                return False
+            raise
         finally:
-            if hasattr(self, "_pod"):
-                self._pod.leave(_LEAVE_S)
+            with undisturbed():
+                if not self._ended.is_set():
+                    self._break_off()
+                if hasattr(self, "_pod"):
+                    self._pod.leave(_LEAVE_S)
 
     def bootstrap(self, *args: Any, **kwargs: Any) -> None:
         """Joins the fleet and says what is set wrong. Raises ValueError, ProblemError."""
@@ -87,6 +96,17 @@ class Gated(Looking):
             self._upkeep.stop()
             self._pod.leave(_LEAVE_S)
         super().teardown()
+
+    def _break_off(self) -> None:
+        """A signal ended it while it started, which RQ does not expect: no trace of it is to stay."""
+        if hasattr(self, "_upkeep"):
+            self._upkeep.stop()
+        # Else nobody could start under its name until RQ's record lapses, and its scheduler would run on.
+        if self.birth_date is not None:
+            # A call may have been torn apart on a connection of the worker's.
+            self.connection = own_connection(self.connection)
+            with contextlib.suppress(RedisError):
+                super().teardown()
 
     # Running it.
 
@@ -203,8 +223,15 @@ class Gated(Looking):
             return pod
 
 
-def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit
+def _ender(heard: list[int]) -> Callable[[int, FrameType | None], None]:
+    """A handler that ends the program, once: a pool also sends what each of a terminal's processes gets by itself."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        heard.append(number)
+        if len(heard) == 1:
+            raise SystemExit
+
+    return end
 
 
 def own_connection(connection: Redis) -> Redis:
