@@ -24,7 +24,7 @@ end
 -- Classes rank by their ratio, so what is open stands before what is closed; `mixed` says that ratios have changed, so
 -- that tasks may wait in an order of other days.
 local function choose(keys, now, max, ratios, mixed, open_gate)
-  local taken, gone, live, busy, from, closed, looks = {}, {}, nil, nil, '-inf', nil, 0
+  local taken, gone, live, busy, from, passed, closed, looks = {}, {}, nil, nil, '-inf', 0, nil, 0
   local function ratio_of(task) return ratios[task.class] or ratios.normal end
   local function look(limit)
     return redis.call('ZRANGEBYSCORE', keys.ready, from, '+inf', 'LIMIT', 0, limit)
@@ -34,7 +34,7 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
     while mixed and looks < 4 and rerank(keys.ready, waiting, ratio_of) do
       rerank(keys.ready, look(500), ratio_of)
       -- Some may have moved before a class that was closed.
-      if #taken == 0 then from = '-inf' end
+      if #taken == 0 then from, passed = '-inf', 0 end
       waiting, looks = look(max - #taken), looks + 1
     end
     if #waiting == 0 then break end
@@ -49,8 +49,12 @@ local function choose(keys, now, max, ratios, mixed, open_gate)
       if task and #taken >= open_gate().room then return taken, gone, 'limited' end
       gone[#gone + 1], taken[#taken + 1] = text, task
     end
-    if closed then from = string.format('%.0f', (closed.rank + 1) * 1e13) end
-  until not (closed and mixed) or #taken == max
+    if closed then
+      -- Onwards in any case: junk may stand elsewhere than where its text says.
+      passed = math.max(passed + 1e13, (closed.rank + 1) * 1e13)
+      from = string.format('%.0f', passed)
+    end
+  until not (closed and mixed) or #taken == max or passed >= 1e16
   if closed then return taken, gone, 'at_capacity' end
   -- What waits behind has no larger ratio, so it finds no slot either.
   local last = not mixed and #gone == max and taken[#taken]

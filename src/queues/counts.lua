@@ -51,9 +51,9 @@ for _, lease in ipairs(leases) do
 end
 
 -- The oldest stands first in its class and priority; from group to group there are few jumps.
-local from = '-inf'
+local from = '0'
 while true do
-  local first = redis.call('ZRANGEBYSCORE', ready, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  local first = redis.call('ZRANGEBYSCORE', ready, from, BEYOND, 'WITHSCORES', 'LIMIT', 0, 1)
   if #first == 0 then break end
   local task = read_task(first[1])
   if task then look(task) end

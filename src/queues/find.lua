@@ -24,11 +24,11 @@ end
 
 -- A waiting task stands at the score that its record gives, or in another rank since its class has another ratio.
 local function find_moved(keys, first)
-  local from = '-inf'
+  local from = '0'
   while true do
-    local head = redis.call('ZRANGEBYSCORE', keys.ready, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    local head = redis.call('ZRANGEBYSCORE', keys.ready, from, BEYOND, 'WITHSCORES', 'LIMIT', 0, 1)
     if #head == 0 then return nil end
-    local rank = math.max(0, math.floor(tonumber(head[2]) / 1e13))
+    local rank = math.floor(tonumber(head[2]) / 1e13)
     first.rank = string.format('%.0f', rank)
     local task, text = find_in(keys.ready, order_of(first), '', first.id)
     if task then return task, text end

@@ -28,6 +28,9 @@ local function read_lease(lease)
   return read_task(string.match(lease or '', LEASE_TASK))
 end
 
+-- No task stands there, only junk: whoever goes from group to group there would never come to an end.
+local BEYOND = '(1e16'
+
 -- Class first, then priority, then age; equal scores fall in order of turn and id.
 local function order_of(task)
   local age = math.max(0, tonumber(task.age_at) - 1.75e12)
