@@ -37,7 +37,8 @@ local function known_records(pods, strangers, now)
   local known, fields = {}, {}
   local lone = strangers[1]
   if #strangers == 1 and lone.memory == 'none' then
-    if redis.call('HSETNX', pods, lone.field, write_record(lone, nil, now)) == 1 then return known, true end
+    -- Without memory this is refused also where the pod is known, so then it is looked for as well.
+    if try('HSETNX', pods, lone.field, write_record(lone, nil, now)) == 1 then return known, true end
   end
   for at, pod in ipairs(strangers) do fields[at] = pod.field end
   if #fields > 0 then

@@ -27,7 +27,7 @@ for _, pod in ipairs(list) do
 end
 local known, fresh = known_records(pods, strangers, now)
 
-local stale, joined, lost, records, entries = {}, {}, {}, {}, {}
+local stale, joined, lost, records, entries, unknown = {}, {}, {}, {}, {}, 0
 local function enter(value, member)
   entries[#entries + 1] = string.format('%.0f', value)
   entries[#entries + 1] = member
@@ -42,6 +42,7 @@ for place, pod in ipairs(list) do
       mine[member] = true
       enter(BAND_OF[pod.kind] * 1e15 + expires_at, member)
     end
+    if pod.strange and not old then unknown = unknown + 1 end
     if pod.strange and text ~= known[pod.field] then
       joined[#joined + 1] = place
       if not fresh then records[#records + 1], records[#records + 2] = pod.field, text end
@@ -60,9 +61,13 @@ for place, lease in ipairs(leases) do
   end
 end
 
-in_chunks(records, 7000, function(...) redis.call('HSET', pods, ...) end)
-in_chunks(entries, 7000, function(...)
-  if #strangers == 0 then rescore(members, ...) else redis.call('ZADD', members, ...) end
-end)
+-- A store without memory takes in no new pod that comes alone, but no beat of one that it knows is lost for that.
+local function write(...)
+  local reply, refused = try(...)
+  if refused and unknown == #list then error(reply) end
+  if refused then insist(members, ...) end
+end
+in_chunks(records, 7000, function(...) write('HSET', pods, ...) end)
+in_chunks(entries, 7000, function(...) write('ZADD', members, ...) end)
 if pod_count > 1 or #joined == 0 then return { stale, joined, lost, -1, -1 } end
 return { stale, joined, lost, count_live(members, READY, now), count_live(members, LEASE, now) }

@@ -48,14 +48,26 @@ local function in_chunks(list, size, run)
   end
 end
 
--- Gives other scores to members that are there, with ZADD's flags before them. A store without memory refuses a script
--- whose first write may add, which this does not: so it is asked again after one that takes out, though nothing.
-local function rescore(members, ...)
-  local reply = redis.pcall('ZADD', members, 'XX', ...)
-  if type(reply) ~= 'table' or not reply.err then return reply end
-  if not string.find(reply.err, 'OOM', 1, true) then error(reply) end
+-- Runs a command as pcall does, but lets only that error through which a store without memory gives.
+local function try(...)
+  local reply = redis.pcall(...)
+  local refused = type(reply) == 'table' and reply.err
+  if refused and not string.find(refused, 'OOM', 1, true) then error(reply) end
+  return reply, refused
+end
+
+-- Writes what adds nothing, or little to what is known. A store without memory refuses a script whose first write may
+-- add: so it is asked again after one that takes out, though nothing.
+local function insist(members, ...)
+  local reply, refused = try(...)
+  if not refused then return reply end
   redis.call('ZREM', members, '')
-  return redis.call('ZADD', members, 'XX', ...)
+  return (try(...))
+end
+
+-- Gives other scores to members that are there, with ZADD's flags before them.
+local function rescore(members, ...)
+  return insist(members, 'ZADD', members, 'XX', ...)
 end
 
 -- The scores of many members, by member; false where there is none.

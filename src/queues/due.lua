@@ -25,7 +25,9 @@ local function move_due(keys, now, max_deliveries, limit)
     else
       timers[#timers + 1] = timer
       put(back, due[at + 1], timer)
-      if flying and found[rest] then put(lapsed, score(REPLACED, found[rest] % 1e15), rest) end
+      -- An infinite score is junk, whose remainder is no number.
+      local ended = flying and found[rest] and found[rest] % 1e15
+      if ended and ended == ended then put(lapsed, score(REPLACED, ended), rest) end
       if task and flying then
         ids[#ids + 1] = task.id
         put(flights, task.id, rest)
@@ -51,6 +53,6 @@ local function move_due(keys, now, max_deliveries, limit)
   for at = 2, #ready, 2 do added[#added + 1] = ready[at] end
   if #dead > 0 then write_or(undo, 'ZADD', keys.dead, unpack(dead)) end
   if #lapsed > 0 then redis.call('ZADD', keys.members, 'XX', unpack(lapsed)) end
-  if #later > 0 then redis.call('ZADD', keys.timers, unpack(later)) end
+  if #later > 0 then rescore(keys.timers, unpack(later)) end
   return #due / 2
 end

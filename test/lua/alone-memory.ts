@@ -63,6 +63,37 @@ export function memorylessFleets(newWorld: () => World): void {
     expect((await fleet.beat({ pod: "new" })).status).toBe(200);
   });
 
+  test("known pods go on through an isolate that never heard of them, and in another state or instance", async () => {
+    const { world, fleet, pods } = await open();
+    const [first, second, third] = pods;
+    await without(world, async () => {
+      for (const pod of pods) {
+        const other = fleetOf(world.isolate());
+        expect((await other.beat(pod)).status).toBe(200);
+        expect((await other.batch("a", [{ ...pod, instance: "0" }])).body.stale).toEqual([pod.pod]);
+      }
+      expect((await fleet.beat({ ...first, state: "draining" })).body).toMatchObject({ live: 20 });
+      expect((await fleet.beat({ ...second, instance: "2" })).body).toMatchObject({ live: 20 });
+      expect((await fleetOf(world.isolate()).beat({ ...third, slots: 11 })).body).toMatchObject({ live: 21 });
+      expect((await fleet.beat({ ...second })).body.code).toBe("stale-instance");
+      world.advance(3_500_000);
+      expect((await fleetOf(world.isolate()).beat(third)).status).toBe(200);
+      expect((await fleetOf(world.isolate()).beat({ pod: "new" })).status).toBe(503);
+      expect(await fleet.status()).toMatchObject({ live: 10, starting: 0, draining: 0 });
+    });
+  });
+
+  test("a new pod in one call with known ones keeps none of their beats from counting", async () => {
+    const { world, fleet, pods } = await open();
+    await without(world, async () => {
+      world.advance(20_000);
+      expect((await fleet.batch("a", [...pods, { pod: "new" }])).status).toBe(200);
+      expect((await fleet.batch("a", [{ pod: "newer" }, { pod: "newest" }])).status).toBe(503);
+      world.advance(20_000);
+      expect(await fleet.status()).toMatchObject({ live: 31 });
+    });
+  });
+
   test("a pod leaves with its leases", async () => {
     const { world, fleet } = await open();
     const held = await lease(fleet, p0);

@@ -134,6 +134,38 @@ export function queueBudgets(newWorld: () => World, billed: Billed): void {
     expect(await fleet.status()).toMatchObject({ busy: 1 });
   });
 
+  test("a store without memory is worked off and purged also beside a task that outlives its first ttl", async () => {
+    const world = newWorld();
+    const { queue, fleet } = await warm(world, "long");
+    await fill(queue, 6);
+    const long = (await claimOne(queue)).lease.id;
+    await queue.fail((await claimOne(queue)).lease.id, { retry: false });
+    const goOn = async () => {
+      for (const ms of [20_000, 12_000]) {
+        world.advance(ms);
+        await fleet.beatMany(100);
+        expect((await fleet.beat({ leases: [long] })).body.lost).toEqual([]);
+      }
+    };
+    await goOn();
+    await world.redis("CONFIG", "SET", "maxmemory", "1");
+    try {
+      const { id, lease } = await claimOne(queue);
+      expect(id).toBe("t2");
+      await queue.complete(lease.id);
+      await goOn();
+      expect((await world.get("/v1/queues/long/dead")).body.tasks).toHaveLength(1);
+      await goOn();
+      expect((await queue.purge("dead")).body).toEqual({ purged: 1 });
+      await goOn();
+      expect((await queue.purge("ready")).body).toEqual({ purged: 3 });
+      expect((await queue.complete(long)).body.completed).toBe(true);
+    } finally {
+      await world.redis("CONFIG", "SET", "maxmemory", "0");
+    }
+    expect(await queue.status()).toMatchObject({ ready: 0, in_flight: 0, dead: 0 });
+  });
+
   test("half a million waiting tasks stay below 100 MB in one record, by a sample of two thousand", async () => {
     const world = newWorld();
     const { queue } = await warm(world, "large");

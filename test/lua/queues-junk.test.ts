@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { lease } from "../support/fleet.ts";
 import { contents, keep } from "../support/kept.ts";
-import { claimOne, openQueue } from "../support/queue.ts";
+import { claimOne, idsOf, openQueue } from "../support/queue.ts";
 import type { Heard } from "../support/world.ts";
 
 /** A queue with a task in every state, and every call that one could make on it. */
@@ -152,6 +153,45 @@ test("junk among the members of a queue hinders no task", async () => {
   for (const state of ["ready", "delayed", "dead"]) expect((await queue.purge(state)).status).toBe(200);
   expect(await queue.status()).toMatchObject({ ready: 0, delayed: 0, in_flight: 0, dead: 0 });
 });
+
+test.each([["+inf"], ["-inf"], ["1e300"], ["-1e300"], ["0"]])(
+  "tasks whose scores all read %s keep no call from its end, also after ratios have changed",
+  async (score) => {
+    const { world, fleet, queue } = await openQueue(1);
+    await queue.enqueue({ id: "waits" });
+    await queue.enqueue({ id: "other", class: "high" });
+    await queue.enqueue({ id: "later", delay_ms: 60_000 });
+    await fleet.policy({ ttl_ms: 86_400_000, classes: { normal: { ratio: 0.5 }, high: { ratio: 1 } } });
+    const held = await lease(fleet);
+    for (const name of ["ready", "timers"] as const) {
+      for (const member of await world.redis<string[]>("ZRANGE", queue.keys[name], 0, -1))
+        await world.redis("ZADD", queue.keys[name], score, member);
+    }
+    expect((await world.get("/v1/queues/infer")).status).toBe(200);
+    for (const id of ["waits", "other", "later", "none"])
+      expect([200, 404]).toContain((await queue.task(id)).status);
+    expect((await queue.claim()).body).toMatchObject({ tasks: [], reason: "at_capacity" });
+    expect((await queue.enqueue({ id: "waits" })).status).toBe(200);
+    await fleet.release(held);
+    expect((await queue.claim({ max: 10 })).body.tasks).toHaveLength(1);
+    expect((await queue.cancel("later")).status).toBeLessThan(500);
+    await world.app.scheduled();
+  },
+  20_000,
+);
+
+test.each(["+inf", "-inf", "1e300"])(
+  "a lease whose score reads %s is no delivery any more, and its task comes back",
+  async (score) => {
+    const { world, queue } = await openQueue(10, { max_backlog: 100 });
+    await queue.enqueue({ id: "t1" });
+    const { id } = (await claimOne(queue)).lease;
+    await world.redis("ZADD", queue.keys.members, score, id);
+    world.advance(30_000);
+    expect((await queue.enqueue({ id: "t2" })).status).toBe(201);
+    expect(idsOf(await queue.claim({ max: 10 }))).toEqual(["t1", "t2"]);
+  },
+);
 
 test.each(["", "junk", "w\n", "w junk\nx", "c junk\n", "c 1 junk\n", "x 1\n", "z z\nz"])(
   "a record that reads %j is mended by the next enqueue of its id",
