@@ -18,12 +18,15 @@ export interface ClockOptions {
 
 const REFRESH_MS = 60_000;
 const RETRY_MS = 5_000;
+/** Concurrent requests may see the isolate's time stand still for so long; more is a clock that was set back. */
+const STANDSTILL_MS = 1_000;
 
 /**
  * Keeps the offset between Redis's clock and this isolate's, so that reading the time costs no command.
  * Asked once when first needed, refreshed in the background once it is 60 s old.
  */
-export function makeClock({ time, defer, local = Date.now }: ClockOptions): Clock {
+export function makeClock({ time, defer, ...options }: ClockOptions): Clock {
+  const local = steady(options.local ?? Date.now);
   let offset: number | undefined;
   let refreshAt = 0;
 
@@ -51,6 +54,18 @@ export function makeClock({ time, defer, local = Date.now }: ClockOptions): Cloc
       }
       return local() + offset;
     },
+  };
+}
+
+/** A clock that goes on where its source is set back: else all that is remembered until a time would outlive it. */
+function steady(source: () => number): () => number {
+  let latest = 0;
+  let setBack = 0;
+  return () => {
+    const at = source();
+    if (at + setBack < latest - STANDSTILL_MS) setBack = latest - at;
+    latest = Math.max(latest, at + setBack);
+    return at + setBack;
   };
 }
 

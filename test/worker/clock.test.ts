@@ -84,6 +84,34 @@ describe("the clock", () => {
     expect(state.asked).toBe(3);
   });
 
+  test.each([2_000, 3_600_000])(
+    "goes on where the isolate's own is set back by %i ms, and what it remembers ends in its time",
+    async (back) => {
+      const { clock, state } = pretended({ ahead: 7_000 });
+      const before = await clock.now();
+      const remembered = clock.local() + 5_000;
+      state.local -= back;
+      expect(await clock.now()).toBe(before);
+      state.local += 5_000;
+      expect(await clock.now()).toBe(before + 5_000);
+      expect(clock.local()).toBe(remembered);
+      state.local -= back;
+      state.local += 1;
+      expect(await clock.now()).toBe(before + 5_001 - 1);
+    },
+  );
+
+  test("may stand still for a request that others have overtaken", async () => {
+    const { clock, state } = pretended({ ahead: 7_000 });
+    await clock.now();
+    state.local += 900;
+    await clock.now();
+    state.local -= 900;
+    expect(await clock.now()).toBe(state.local + 7_000);
+    state.local += 1_800;
+    expect(await clock.now()).toBe(state.local + 7_000);
+  });
+
   test("tells no time before it has heard one", async () => {
     const { clock, state } = pretended({ ahead: 7_000 });
     state.fails = true;
