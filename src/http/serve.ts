@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 import type { Operation } from "./operation.ts";
 import { Problem, problemResponse } from "./problem.ts";
 import { type Trips, withTrips } from "./trips.ts";
-import { check, readJson } from "./validate.ts";
+import { check, readJson, refuseBody } from "./validate.ts";
 
 export interface ServeOptions {
   auth: Auth;
@@ -104,6 +104,7 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   for (const [field, values] of Object.entries(context.req.queries())) {
     if (values.length > 1) throw Problem.field(field, "is given twice");
   }
+  if (!operation.body && operation.method === "POST") await refuseBody(context.req.raw);
   const { text, value } = operation.body ? await readJson(context.req.raw) : { text: "", value: undefined };
   const body = operation.body ? check(operation.body, value) : undefined;
   const header = (name: string) => context.req.header(name);

@@ -44,6 +44,13 @@ export async function readJson(request: Request): Promise<{ text: string; value:
   return { text, value };
 }
 
+/** Refuses what is sent to a call that takes nothing, as `readJson` does; an empty object is nothing too. */
+export async function refuseBody(request: Request): Promise<void> {
+  const text = (await readText(request)).trim();
+  if (text !== "" && !/^{\s*}$/.test(text))
+    throw Problem.field("body", "must be empty, since this call takes none");
+}
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -151,6 +151,38 @@ describe("a body that is no body of this call is refused with 400", () => {
   });
 });
 
+describe("a call that takes no body", () => {
+  const without = () => operations.filter(({ method, body }) => method === "POST" && body === undefined);
+
+  const odd = ["{", "[]", '"x"', "null", "{} {}", '{"no_such_field":1}', "[".repeat(1_048_576)];
+
+  test.each(odd.map((text) => [text.slice(0, 24), text]))(
+    "refuses one, and does nothing: %s",
+    async (_, body) => {
+      expect(without().length).toBeGreaterThan(0);
+      for (const operation of without()) expectProblem(await send(operation, body), operation.id, "body");
+      await expectUnchanged();
+    },
+  );
+
+  test("refuses one over 1 MiB with 413", async () => {
+    const body = " ".repeat(1_048_577);
+    for (const operation of without())
+      expectProblem(await send(operation, body), operation.id, undefined, 413);
+    await expectUnchanged();
+  });
+
+  test.each([null, "", " \n", "{}", "{ }"])("is content with %j, of whatever type", async (body) => {
+    const other = new World();
+    await furnish(other);
+    for (const operation of without()) {
+      const headers = { authorization: "Bearer admin-key" };
+      const init = { method: "POST", headers, ...(body === null ? {} : { body }) };
+      expectTaken(operation, await other.send(urlOf(operation), init));
+    }
+  });
+});
+
 describe("each field wrong in turn is refused by name", () => {
   const wrong = [
     "-1",
