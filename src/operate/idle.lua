@@ -1,7 +1,7 @@
 -- Lists the live pods that hold no lease, longest idle first.
 -- KEYS: members (zset), pods (hash)
 -- ARGV: now, limit, reach_ms
--- Reply: any number of: field, since; the end of the pod's last lease, or when it came, but never before the reach
+-- Reply: any number of {field, since}; the end of the pod's last lease, or when it came, but never before the reach
 local members, pods = KEYS[1], KEYS[2]
 local now, limit, reach_ms = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -45,6 +45,6 @@ table.sort(idle, function(one, other)
 end)
 local reply = {}
 for at = 1, math.min(limit, #idle) do
-  reply[at * 2 - 1], reply[at * 2] = idle[at].field, idle[at].since
+  reply[at] = { idle[at].field, idle[at].since }
 end
 return reply

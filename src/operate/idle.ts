@@ -10,12 +10,11 @@ export function makeIdle({ store, keys, clock }: Ground) {
   return async function idle(fleet: string, limit: number): Promise<IdleAnswer> {
     const now = await clock.now();
     const args = { now, limit, reach_ms: REACH_MS };
-    const flat = await store.run(scripts.idle, { keys: keys.fleet(fleet), args });
-    const pods = [];
-    for (let at = 0; at < flat.length; at += 2) {
-      const [cluster = "", pod = ""] = String(flat[at]).split("/");
-      pods.push({ cluster, pod, idle_ms: Math.max(0, now - Number(flat[at + 1])) });
-    }
+    const found = await store.run(scripts.idle, { keys: keys.fleet(fleet), args });
+    const pods = found.map(([field, since]) => {
+      const [cluster = "", pod = ""] = field.split("/");
+      return { cluster, pod, idle_ms: Math.max(0, now - since) };
+    });
     return { pods };
   };
 }

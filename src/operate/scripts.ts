@@ -25,7 +25,7 @@ export const idle = defineScript({
   source: onMembers(idleLua),
   keys: ["members", "pods"],
   args: ["now", "limit", "reach_ms"],
-  reply: z.array(z.union([z.string(), z.int()])).check(z.refine((flat) => flat.length % 2 === 0)),
+  reply: z.array(z.tuple([z.string(), z.int()])),
 });
 
 export const keep = defineScript({

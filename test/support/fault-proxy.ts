@@ -37,7 +37,7 @@ const FAULTS: Record<string, (ask: Ask) => unknown> = {
   noscript: ({ answer }) => answer(400, jsonError("NOSCRIPT No matching script. Please use EVAL.")),
   empty: ({ answer }) => answer(200, "{}"),
   null: ({ answer, text }) => answer(200, resultOf(text, "null")),
-  arity: ({ answer, text }) => answer(200, resultOf(text, `["odd",1,"odd",1,"odd",1,"odd",1,"odd"]`)),
+  arity: ({ answer, text }) => answer(200, resultOf(text, `["odd",1,"odd",1,"odd",1,"odd",1,"odd",1]`)),
   short: ({ answer, text }) => answer(200, resultOf(text, "[]")),
   forgetful: (ask) => (/^\["evalsha"/i.test(ask.text) ? FAULTS.noscript?.(ask) : pass(ask)),
   strict,
