@@ -2,6 +2,8 @@ import { createClient, ErrorReply, RESP_TYPES } from "@redis/client";
 import type { Command, Reply } from "./rest-protocol.ts";
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** The oldest major version that the scripts are tried with. */
+const OLDEST = 7;
 
 /** Redis cannot be reached, or did not answer in time; answered with 503. */
 export class RedisDown extends Error {}
@@ -16,7 +18,10 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** Connects to `redis://` or `rediss://`; rejects when the first connection fails, naming the host but no password. */
+/**
+ * Connects to `redis://` or `rediss://`; rejects when the first connection fails or its Redis is too old, naming the host
+ * but no password.
+ */
 export async function connectRedis(url: string, answerTimeoutMs: number): Promise<RedisConnection> {
   if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url))
     throw new Error("the Redis URL is not redis:// or rediss://");
@@ -39,6 +44,15 @@ export async function connectRedis(url: string, answerTimeoutMs: number): Promis
     await client.connect();
   } catch (cause) {
     throw new Error(`cannot reach Redis at ${new URL(url).host}: ${reason(cause)}`, { cause });
+  }
+  // Where INFO is not allowed nothing is known, and nothing refused.
+  const info = String(await client.sendCommand(["INFO", "server"]).catch(() => ""));
+  const [, version, major] = /^redis_version:((\d+)\S*)/m.exec(info) ?? [];
+  if (major && Number(major) < OLDEST) {
+    client.destroy();
+    throw new Error(
+      `Redis at ${new URL(url).host} is version ${version}, but ${OLDEST}.0 or newer is needed`,
+    );
   }
   connected = true;
 

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { expect, inject, test } from "vitest";
 import { ROOT, runProgram } from "./dev-process.ts";
 import { until } from "./front.ts";
@@ -31,6 +32,39 @@ test.each([
   expect(front.said.stdout).toBe("");
   expect(front.said.stderr).toMatch(/^redis-rest: .*\n$/);
   expect(front.said.stderr).toMatch(why);
+});
+
+test.each([
+  ["6.0.16", 1],
+  ["6.2.14", 1],
+  ["7.0.0", undefined],
+  ["10.1.2", undefined],
+  [undefined, undefined],
+])("a Redis that says it is version %s: exit code %s", async (version, code) => {
+  const info = version ? `# Server\r\nredis_version:${version}\r\nredis_mode:standalone\r\n` : undefined;
+  const redis = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () =>
+      socket.write(info ? `$${info.length}\r\n${info}\r\n` : "-NOPERM no permission to run INFO\r\n"),
+    );
+  });
+  await new Promise<void>((resolve) => redis.listen(0, "127.0.0.1", resolve));
+  const url = `redis://127.0.0.1:${(redis.address() as AddressInfo).port}`;
+  const front = start(["--redis-url", url, "--token", "t", "--port", "0"]);
+  try {
+    if (code === undefined) {
+      await until(() => front.said.stdout.includes("ready"));
+      front.child.kill();
+      expect(await front.ended).toBe(0);
+    } else {
+      expect(await front.ended).toBe(code);
+      expect(front.said.stderr).toMatch(
+        /^redis-rest: Redis at 127\.0\.0\.1:\d+ is version 6\S+, but 7\.0 or newer is needed\n$/,
+      );
+    }
+  } finally {
+    redis.close();
+  }
 });
 
 test("--help explains", async () => {
