@@ -38,7 +38,7 @@ export const leaseId = z
 export const anyText = z.string().check(
   z.minLength(1),
   // Half a surrogate pair has no UTF-8, and all halves would be hashed as one.
-  z.refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" }),
+  z.refine((text) => !/\p{Surrogate}/u.test(text), { error: "must be well-formed Unicode" }),
   z.refine((text) => bytes(text) <= 1_024, { error: "must be at most 1024 bytes" }),
 );
 
