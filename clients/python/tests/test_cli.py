@@ -88,9 +88,9 @@ def test_work_lets_its_task_end_after_a_signal_that_asks_for_the_end(
     program: Start, queue: Queue, fleet: Fleet, number: int
 ) -> None:
     queue.enqueue(None, id="t")
-    line = ("--queue", queue.name, "--pod", "p", "--", "sh", "-c", "sleep 1; echo 1")
+    line = ("--queue", queue.name, "--pod", "p", "--", "sh", "-c", "echo up >&2; sleep 1; echo 1")
     work = program("-m", "fleetgate", "work", *line)
-    until(lambda: queue.task("t")["state"] == "in_flight", "it runs")
+    until(lambda: "up" in work.errors, "it runs")
     work.signal(number)
     assert work.ends() == 0
     assert (queue.task("t")["state"], fleet.pods()["pods"]) == ("completed", [])

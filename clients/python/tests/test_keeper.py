@@ -30,7 +30,7 @@ def join(fleet: Fleet, name: str = "w-0") -> Pod:
 
 def through(proxy: Proxy, fleet: Fleet, rule: str) -> Pod:
     far = Client(proxy.url, timeout=1.0, on_unavailable=rule).fleet(fleet.name)
-    return far.join("eu", "w-0", keeper="thread", unavailable_after=0.5)
+    return far.join("eu", "w-0", keeper="thread", unavailable_after=1.5)
 
 
 def test_a_slot_is_given_back_when_the_block_is_left(fleet: Fleet) -> None:
