@@ -91,10 +91,11 @@ class Gated(Looking):
     def teardown(self) -> None:
         """Hands back what is still in hand and leaves the fleet."""
         if not self.is_horse:
-            self._ended.set()
-            self._let_go()
-            self._upkeep.stop()
-            self._pod.leave(_LEAVE_S)
+            with undisturbed():
+                self._ended.set()
+                self._let_go()
+                self._upkeep.stop()
+                self._pod.leave(_LEAVE_S)
         super().teardown()
 
     def _break_off(self) -> None:
