@@ -156,6 +156,20 @@ def test_work_hands_a_task_back_when_the_grace_is_over(program: Start, queue: Qu
     assert (task["state"], task["deliveries"]) == ("ready", 0)
 
 
+def test_what_a_command_has_started_ends_with_it_when_its_task_is_handed_back(
+    program: Start, queue: Queue
+) -> None:
+    queue.enqueue(None, id="t")
+    line = ("--queue", queue.name, "--pod", "p", "--grace", "0.3")
+    # This shell dies of SIGTERM and leaves its child alone.
+    work = program("-m", "fleetgate", "work", *line, "--", "sh", "-c", "echo $$ >&2; sleep 60; true")
+    until(lambda: work.errors, "it runs")
+    group = int(work.errors)
+    work.signal(signal.SIGTERM)
+    assert work.ends() == 0
+    until(lambda: not _is_alive(group), "nothing of it is left", 2)
+
+
 def test_status_and_top_show_a_fleet(program: Start, fleet: Fleet) -> None:
     with fleet.join("eu", "holder", keeper="thread") as holder, holder.slot(wait=5):
         status = program("-m", "fleetgate", "status", fleet.name)
@@ -219,6 +233,14 @@ def test_errors_are_one_line_that_says_what_to_do(
     assert ran.errors.count("\n") == 1
     assert words in ran.errors
     assert "fg_wrong" not in ran.errors
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _is_zombie(pid: str) -> bool:

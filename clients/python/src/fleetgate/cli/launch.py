@@ -61,6 +61,7 @@ class Command:
                 **pipes,
             )
         self._ended = threading.Event()
+        self._must_end = False
 
     def send(self, number: int) -> None:
         """Passes a signal on to the command itself."""
@@ -68,7 +69,8 @@ class Command:
             self.process.send_signal(number)
 
     def end(self, grace: float) -> None:
-        """SIGTERM, and SIGKILL to its whole group if it is still there after `grace` seconds; returns at once."""
+        """SIGTERM, and SIGKILL to its whole group when it has ended, after `grace` seconds at most; returns at once."""
+        self._must_end = True
         self.send(signal.SIGTERM)
 
         def kill() -> None:
@@ -82,6 +84,8 @@ class Command:
         while (code := self._ended_with()) is None:
             pass
         self._ended.set()
+        if self._must_end:
+            self._kill()  # what it started and left behind: nothing of it may go on without the slot
         return code if code >= 0 else 128 - code
 
     def _ended_with(self) -> int | None:
