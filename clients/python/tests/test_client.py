@@ -8,7 +8,16 @@ from typing import Any, Callable
 import pytest
 from support.server import FaultyServer, Seen, unavailable
 
-from fleetgate import Client, RawJson, Request, Response, UnavailableError, UnsupportedError
+from fleetgate import (
+    Client,
+    ProblemError,
+    Queue,
+    RawJson,
+    Request,
+    Response,
+    UnavailableError,
+    UnsupportedError,
+)
 from fleetgate.jsontext import Exact, decode, encode
 
 KEY = "fg_secret-key"
@@ -156,6 +165,13 @@ def test_one_connection_a_thread_is_kept_and_a_closed_one_is_replaced() -> None:
         thread.start()
         thread.join()
     assert ports[0] == ports[1] != ports[2] == ports[3] != ports[4]
+
+
+@pytest.mark.parametrize("size", [2_000_000, 20_000_000])
+def test_what_is_too_large_is_refused_and_not_tried_again(queue: Queue, size: int) -> None:
+    with pytest.raises(ProblemError) as refused:
+        queue.enqueue("x" * size)
+    assert refused.value.code == "too-large"
 
 
 def test_the_key_is_shown_nowhere() -> None:

@@ -111,14 +111,19 @@ def _exchange(
         raise TransportError("the call was ended here", sent=False)
     try:
         _bound(connection, deadline)
-        connection.request(request.method, path, body=request.body, headers=dict(request.headers))
+        heard_out = True
+        try:
+            connection.request(request.method, path, body=request.body, headers=dict(request.headers))
+        except (BrokenPipeError, ConnectionResetError):
+            # What is too large is refused before it has all been read; the refusal is there to be heard.
+            heard_out = False
         _bound(connection, deadline)
         response = connection.getresponse()
         body = _read(connection, response, deadline)
     except OSError as error:
         raise TransportError(_words(error)) from None
     headers = {name.lower(): value for name, value in response.getheaders()}
-    if response.will_close:
+    if response.will_close or not heard_out:
         connection.close()
     return Response(response.status, headers, body)
 
