@@ -5,7 +5,7 @@ import { capacityOf, tenThousandths } from "../leases/capacity.ts";
 import type { Configuration, Configurations } from "../leases/configuration.ts";
 import type { Denials, Inquiry } from "../leases/denials.ts";
 import { parseLease, slotLeaseId, slotRequest } from "../leases/lease-id.ts";
-import { poll } from "../leases/poll.ts";
+import { makePoll } from "../leases/poll.ts";
 import type { Rates } from "../rates/rates.ts";
 import type { Ground } from "../redis/ground.ts";
 import type { AcquireAnswer, acquireBody } from "./schema.ts";
@@ -26,13 +26,12 @@ export interface AcquireOptions extends Ground {
  * the lease of this request has been released or has lapsed.
  */
 export function makeAcquire({ store, keys, clock, configurations, denials, rates }: AcquireOptions) {
+  const poll = makePoll(clock);
   return async function acquire(fleet: string, body: Body, signal: AbortSignal): Promise<AcquireAnswer> {
     const request = body.request_id ?? crypto.randomUUID();
-    const wait = { wait_ms: body.wait_ms, signal };
     const inquiry: Inquiry = { request: body.request_id && nameOf(body, body.request_id) };
     return poll(
-      clock,
-      wait,
+      { wait_ms: body.wait_ms, signal, name: inquiry.request && `${fleet}/${inquiry.request}` },
       () => ask(fleet, body, request, inquiry),
       ({ granted }) => granted,
     );

@@ -4,7 +4,7 @@ import { retryAfterMs } from "../leases/backoff.ts";
 import { tenThousandths } from "../leases/capacity.ts";
 import { claimGate, type Inquiry } from "../leases/denials.ts";
 import type { Policy } from "../leases/policy.ts";
-import { poll } from "../leases/poll.ts";
+import { makePoll } from "../leases/poll.ts";
 import type { QueuesOptions } from "./options.ts";
 import type { ClaimAnswer, ClaimedTask, claimBody, QueueConfig } from "./schema.ts";
 import * as scripts from "./scripts.ts";
@@ -27,15 +27,14 @@ const REQUEST_MEMORY_MS = 600_000;
  * Throws `request-ended` when this request's deliveries are all over.
  */
 export function makeClaim({ store, keys, clock, configurations, configs, denials, rates }: QueuesOptions) {
+  const poll = makePoll(clock);
   return async function claim(queue: string, body: Body, signal: AbortSignal): Promise<Claimed> {
-    const wait = { wait_ms: body.wait_ms, signal };
     const { cluster, pod, instance = "", request_id: request } = body;
     const inquiry: Inquiry = {
       request: request && [claimGate(queue), cluster, pod, instance, request].join("/"),
     };
     const [outcome, , ...rest] = await poll(
-      clock,
-      wait,
+      { wait_ms: body.wait_ms, signal, name: inquiry.request },
       () => ask(queue, body, inquiry),
       ([outcome]) => outcome === "claimed" || outcome === "ended",
     );

@@ -177,6 +177,19 @@ describe.concurrent("the keeper against the real coordinator", { timeout: 40_000
     await pod.leave();
   });
 
+  it("takes no slot that gets free after it has left, though it was waiting", async () => {
+    const { fleet, busy } = world();
+    const held = await fleet.acquire({ cluster: "us", pod: "w-0" });
+    const pod = await fleet.join({ cluster: "eu", pod: "w-0", handleSignals: false });
+    const waiting = pod.acquire({ waitMs: 20_000 }).catch((error: unknown) => error);
+    await passed(500);
+    expect(await pod.leave()).toBe("left");
+    expect(await waiting).toMatchObject({ code: "pod-closed" });
+    if (held.granted) await fleet.release({ leases: [held.lease.id] });
+    await passed(1_500);
+    expect(await busy()).toBe(0);
+  });
+
   it("leaves no slot taken by a wait that was given up", async () => {
     const { fleet, busy } = world();
     const pod = await fleet.join({ cluster: "eu", pod: "w-0", handleSignals: false });

@@ -86,6 +86,17 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
     expect((await fleet.status()).live).toBe(0);
   });
 
+  it("take no task that comes after they have stopped, with a claim under way", async () => {
+    const { queue, add, state } = await world();
+    const work = { cluster: "eu", pod: "w-0", waitMs: 25_000, handleSignals: false };
+    const worker = await queue.work(() => "done", work);
+    await sleep(500);
+    await worker.stop();
+    await add("t1", 1);
+    await sleep(1_500);
+    expect(await state("t1")).toBe("ready");
+  });
+
   it("are replaced after SIGKILL: their task starts again within one ttl", async () => {
     const { add, start } = await world({ lease_ttl_ms: TTL_MS });
     await using worker = await start("w-0");

@@ -158,8 +158,8 @@ function deliveryOf(
 }
 
 /**
- * Hands back what a claim that nobody waits for any more may have got: asking again under its id tells. The coordinator
- * stops waiting for a caller that hung up.
+ * Hands back what a claim that nobody waits for any more may have got: asking again under its id tells, and ends the
+ * coordinator's waiting, which does not always hear that its caller hung up.
  */
 async function settle(claimer: Claimer, request: Request): Promise<void> {
   if (request.unsureSince === undefined) return;
