@@ -1,3 +1,5 @@
+import { allowManyListeners } from "./node.ts";
+
 /** A controller that follows other signals until it is unlinked. */
 export interface Linked {
   signal: AbortSignal;
@@ -11,6 +13,7 @@ export function linked(...signals: (AbortSignal | undefined)[]): Linked {
   const followed = signals.filter((signal) => signal !== undefined);
   const follow = (event: Event) => controller.abort((event.target as AbortSignal).reason);
   for (const signal of followed) {
+    allowManyListeners(signal);
     if (signal.aborted) controller.abort(signal.reason);
     signal.addEventListener("abort", follow, { once: true });
   }

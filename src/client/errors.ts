@@ -54,6 +54,11 @@ export class ProblemError extends FleetgateError<Refusal["code"]> {
   }
 }
 
+/** Whether the coordinator said that it did nothing; its own faults (500) leave that open. */
+export function isRefusal(error: unknown): error is ProblemError {
+  return error instanceof ProblemError && error.status < 500;
+}
+
 /** The coordinator could not be asked: how many tries were made, and in `detail` what the last one met. */
 export class UnavailableError extends FleetgateError<"unavailable"> {
   readonly attempts: number;

@@ -78,6 +78,17 @@ test("the slot of a pod that was killed counts until its ttl, and no longer", ()
   expect(checkGate([killed, later], RULES)).toMatchObject({ killedWhileHolding: 2, breaches: [] });
 });
 
+test("a pod that failed to join and left, and then joined, counts", () => {
+  const failed: [number, PodLine][] = [
+    [-30, { event: "sent", call: 1, what: "heartbeat", state: "ready", leases: [] }],
+    [-20, { event: "unanswered", call: 1, what: "heartbeat", why: "no answer within 10 ms" }],
+    [-15, { event: "sent", call: 2, what: "leave" }],
+    [-5, { event: "answered", call: 2, what: "leave", status: 200 }],
+  ];
+  const trails = [pod("a", 10_000, ...failed, ...grant(6_500, "l1", { live: 1, busy: 1, capacity: 1 }))];
+  expect(checkGate(trails, RULES).breaches).toEqual([]);
+});
+
 test("a false N, capacity or busy is a breach", () => {
   const told = (live: number, busy: number, capacity: number) =>
     checkGate([pod("a", 10_000, ...grant(1_500, "l1", { live, busy, capacity }))], RULES).breaches;

@@ -86,7 +86,11 @@ describe("the packed client", { timeout: 120_000 }, () => {
       });
       const pod = await client.fleet("render").join({ cluster: "eu", pod: "w-0" });
       const lease = await pod.acquire();
-      const seen = [await lease.release(), await pod.leave()];
+      const warnings = [];
+      process.on("warning", ({ message }) => warnings.push(message));
+      const seen = [await lease.release()];
+      await Promise.all(Array.from({ length: 12 }, () => pod.acquire()));
+      seen.push(await pod.leave());
       let texts = "";
       const worker = await client.queue("infer").work(
         (_, { task }) => { texts += task.payloadText; worker.stop(); },
@@ -102,7 +106,7 @@ describe("the packed client", { timeout: 120_000 }, () => {
         .fleet("render").join({ cluster: "eu", pod: "w-2", thread: true });
       seen.push(await threaded.leave());
       server.close();
-      console.log(JSON.stringify(seen));`,
+      console.log(JSON.stringify([...seen, ...warnings]));`,
     );
     expect(JSON.parse(run(ownNode(), "program.js"))).toEqual([
       "released",

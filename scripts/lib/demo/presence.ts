@@ -25,16 +25,17 @@ export function presenceOf(record: Trail<PodEntry>, ttlMs: number): Presence {
   const goings = entries.filter(
     (line) => line.event === "sent" && (line.what === "leave" || line.state === "draining"),
   );
-  const goingAt = goings[0]?.at ?? Number.POSITIVE_INFINITY;
-  const gone = goings
-    .map((line) => outcomes.get("call" in line ? line.call : 0))
-    .find((line) => line?.event === "answered" && line.status === 200);
-  const goneAt = gone?.at ?? Number.POSITIVE_INFINITY;
+  const isDone = (line: PodEntry | undefined) => line?.event === "answered" && line.status === 200;
 
   const presence: Presence = { pod: `${record.cluster}/${record.name}`, surely: [], possibly: [] };
   for (const line of entries) {
     if (line.event !== "sent" || line.what !== "heartbeat" || line.state !== "ready") continue;
     const heard = outcomes.get(line.call);
+    // Only what comes after: a pod that failed to join has left, and may have joined since.
+    const later = goings.filter(({ at }) => at > line.at);
+    const goingAt = later[0]?.at ?? Number.POSITIVE_INFINITY;
+    const gone = later.map((going) => outcomes.get("call" in going ? going.call : 0)).find(isDone);
+    const goneAt = gone?.at ?? Number.POSITIVE_INFINITY;
     if (heard?.event === "answered" && heard.status === 409) continue;
     if (heard?.event === "answered" && heard.status === 200) {
       presence.surely.push({ from: heard.at, to: Math.min(line.at + ttlMs, goingAt) });

@@ -17,6 +17,11 @@ export interface Inside {
   replaced(): void;
 }
 
+/** Who a pod is, out of what each of its beats says. */
+export function identityOf({ cluster, pod, instance }: Identity): Identity {
+  return { cluster, pod, instance };
+}
+
 const insides = new WeakMap<Pod, Inside>();
 
 /** Remembers a pod's inside. */

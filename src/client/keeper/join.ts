@@ -1,9 +1,8 @@
-import { monotonicMs } from "../clock.ts";
-import { UnavailableError } from "../errors.ts";
 import type { FleetCalls } from "../fleet-calls.ts";
 import { processInstance } from "../ids.ts";
 import { duration, type Settings } from "../options.ts";
 import { type BeaterStart, createBeater } from "./beater.ts";
+import { firstBeat, leaveUnmade } from "./first-beat.ts";
 import { createPod } from "./pod.ts";
 import { sendBeats } from "./send-beats.ts";
 import { leaveOnSigterm } from "./shutdown.ts";
@@ -16,9 +15,20 @@ export interface Joining {
   fleet: string;
 }
 
-/** Sends the first beat, then starts the keeper; throws ProblemError, UnsupportedError, or UnavailableError when closed. */
-export async function join(joining: Joining, options: JoinOptions): Promise<Pod> {
+/**
+ * Sends the first beat, then starts the keeper; throws ProblemError, UnsupportedError, the signal's reason, or
+ * UnavailableError when closed. From the call on SIGTERM ends the pod, unless that is turned off.
+ */
+export function join(joining: Joining, options: JoinOptions): Promise<Pod> {
+  let stopListening = () => {};
+  const joined = begin(joining, options, () => stopListening());
+  if (options.handleSignals !== false) stopListening = leaveOnSigterm(joined, options);
+  return joined;
+}
+
+async function begin(joining: Joining, options: JoinOptions, onLeft: () => void): Promise<Pod> {
   const { calls, settings } = joining;
+  const { signal } = options;
   const onUnavailable = options.onUnavailable ?? settings.onUnavailable;
   const unavailableAfterMs = duration("unavailableAfterMs", options.unavailableAfterMs ?? 3_000);
   if (options.graceMs !== undefined) duration("graceMs", options.graceMs);
@@ -26,50 +36,35 @@ export async function join(joining: Joining, options: JoinOptions): Promise<Pod>
 
   const body = bodyOf(options);
   const state = options.state ?? "ready";
-  const first = await firstBeat();
+  const first = await firstBeat({ calls, body, state, onUnavailable, unavailableAfterMs, signal });
   const start: BeaterStart = { state, timeoutMs: settings.timeoutMs, ...(first && { first }) };
   let ready: Promise<void> | undefined;
-  let stopListening = () => {};
-  const pod = createPod({
-    calls,
-    body,
-    state,
-    directive: first?.directive ?? "run",
-    timeoutMs: settings.timeoutMs,
-    onUnavailable,
-    unavailableAfterMs,
-    callbacks: options,
-    onLeft: () => stopListening(),
-    startBeater: (events) => {
-      if (thread === undefined) return createBeater(sendBeats(calls, body), start, events);
-      const { url, key } = settings;
-      const threaded = thread({ url, key, fleet: joining.fleet, body, start }, events);
-      ready = threaded.ready;
-      return threaded.beater;
-    },
-  });
+  let pod: Pod | undefined;
   try {
+    pod = createPod({
+      calls,
+      body,
+      state,
+      directive: first?.directive ?? "run",
+      timeoutMs: settings.timeoutMs,
+      onUnavailable,
+      unavailableAfterMs,
+      callbacks: options,
+      onLeft,
+      startBeater: (events) => {
+        if (thread === undefined) return createBeater(sendBeats(calls, body), start, events);
+        const { url, key } = settings;
+        const threaded = thread({ url, key, fleet: joining.fleet, body, start }, events);
+        ready = threaded.ready;
+        return threaded.beater;
+      },
+    });
     await ready;
+    signal?.throwIfAborted();
+    return pod;
   } catch (error) {
-    await pod.leave();
+    await (pod === undefined ? leaveUnmade(calls, body) : pod.leave());
     throw error;
-  }
-  if (options.handleSignals !== false) stopListening = leaveOnSigterm(pod, options);
-  return pod;
-
-  /** The first answer and when its beat was sent; undefined when none came and the pod goes on without. */
-  async function firstBeat() {
-    const sentAt = monotonicMs();
-    try {
-      const answer = await calls.heartbeat(
-        { ...body, state },
-        { deadlineMs: unavailableAfterMs, signal: options.signal },
-      );
-      return { nextHeartbeatMs: answer.next_heartbeat_ms, directive: answer.directive, sentAt };
-    } catch (error) {
-      if (error instanceof UnavailableError && onUnavailable === "open") return undefined;
-      throw error;
-    }
   }
 }
 

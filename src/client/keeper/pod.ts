@@ -7,7 +7,7 @@ import { waitForSlot } from "./acquire.ts";
 import { createActivity } from "./activity.ts";
 import type { Beater, BeaterEvents, BeatState } from "./beater.ts";
 import type { Hold } from "./hold.ts";
-import { type Inside, setInside } from "./inside.ts";
+import { type Inside, identityOf, setInside } from "./inside.ts";
 import { createKeep } from "./keep.ts";
 import { tell } from "./tell.ts";
 import type { AcquireOptions, BeatBody, JoinOptions, Lease, LeaveOutcome, Pod, PodState } from "./types.ts";
@@ -30,8 +30,7 @@ export interface PodParts {
 /** Makes a pod and starts its beats. */
 export function createPod(parts: PodParts): Pod {
   const { calls, callbacks } = parts;
-  const { cluster, pod: name, instance } = parts.body;
-  const identity = { cluster, pod: name, instance };
+  const identity = identityOf(parts.body);
   const leases = createActivity<Hold>();
   const asking = createActivity<Promise<unknown>>();
   const closing = new AbortController();

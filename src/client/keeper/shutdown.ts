@@ -1,5 +1,5 @@
+import { type NodeProcess, nodeProcess } from "../node.ts";
 import { sleep } from "../timers.ts";
-import { nodeProcess } from "./node.ts";
 import type { Pod } from "./types.ts";
 
 /** How a pod ends on SIGTERM. */
@@ -8,16 +8,53 @@ export interface ShutdownOptions {
   exitAfterLeave?: boolean | undefined;
 }
 
-/** From now on SIGTERM drains the pod and then leaves; gives back how to stop listening. Elsewhere than Node: nothing. */
-export function leaveOnSigterm(pod: Pod, options: ShutdownOptions): () => void {
+interface Listening extends ShutdownOptions {
+  joined: Promise<Pod>;
+  ending: boolean;
+}
+
+/** Those of this process whom SIGTERM ends; they share one listener, since Node warns of more than ten. */
+const listening = new Set<Listening>();
+
+/**
+ * From now on SIGTERM drains the pod and then leaves, as soon as it has joined; gives back how to stop listening.
+ * Elsewhere than Node: nothing.
+ */
+export function leaveOnSigterm(joined: Promise<Pod>, options: ShutdownOptions): () => void {
   const process = nodeProcess();
   if (process === undefined) return () => {};
-  const run = async () => {
-    await finishAndLeave(pod, options.graceMs);
-    if (options.exitAfterLeave) process.exit(0);
+  const { graceMs, exitAfterLeave } = options;
+  const one: Listening = { joined, graceMs, exitAfterLeave, ending: false };
+  if (listening.size === 0) process.on("SIGTERM", endAll);
+  listening.add(one);
+  const stop = () => {
+    if (listening.delete(one) && listening.size === 0) process.off("SIGTERM", endAll);
   };
-  process.on("SIGTERM", run);
-  return () => process.off("SIGTERM", run);
+  joined.catch(() => {
+    stop();
+    if (one.ending) raiseAgain(process);
+  });
+  return stop;
+}
+
+async function endAll(): Promise<void> {
+  const all = [...listening];
+  await Promise.all(all.map(end));
+  if (all.some(({ exitAfterLeave }) => exitAfterLeave)) nodeProcess()?.exit(0);
+}
+
+async function end(one: Listening): Promise<void> {
+  one.ending = true;
+  try {
+    await finishAndLeave(await one.joined, one.graceMs);
+  } catch {
+    // It never joined; whoever joined has heard why.
+  }
+}
+
+/** Ends the process as if nobody had listened, unless somebody else does. */
+function raiseAgain(process: NodeProcess): void {
+  if (process.listenerCount("SIGTERM") === 0) process.kill(process.pid, "SIGTERM");
 }
 
 /** Drains, waits for the work no longer than `graceMs`, and leaves, which gives back what is still held. */

@@ -1,8 +1,8 @@
 import { deferred } from "../deferred.ts";
 import { UnsupportedError } from "../errors.ts";
+import { nodeProcess } from "../node.ts";
 import type { Beater, BeaterEvents } from "./beater.ts";
 import type { FromThread, ThreadData, ToThread } from "./messages.ts";
-import { nodeProcess } from "./node.ts";
 
 /** The parts of node:worker_threads used here; named so that other runtimes need no Node types. */
 interface WorkerThreads {

@@ -23,7 +23,7 @@ export interface JoinOptions {
   handleSignals?: boolean;
   /** How long after SIGTERM the work may go on; after it, what leases remain are given back. Default: without end. */
   graceMs?: number;
-  /** Call `process.exit(0)` once the pod has left because of SIGTERM; default false. */
+  /** Call `process.exit(0)` once the pods of this process have left because of SIGTERM; default false. */
   exitAfterLeave?: boolean;
   /** The operator asked this pod to drain. */
   onDrain?: (pod: Pod) => void;
