@@ -114,6 +114,63 @@ describe.concurrent("acquire of the keeper", () => {
     expect(world.pod.held).toBe(0);
   });
 
+  it.each(["acquire", "release"])("goes on giving that back when a 503 answers its %s", async (call) => {
+    await using world = await joined({ leaseTtlMs: 60_000 });
+    const ends = new AbortController();
+    let refusals = 0;
+    world.coordinator.behaviour.instead = ({ path }) =>
+      ends.signal.aborted && path.endsWith(`/${call}`) && refusals++ === 0 ? unavailable() : undefined;
+    world.coordinator.behaviour.afterwards = ({ path }) => {
+      if (!path.endsWith("/acquire") || ends.signal.aborted) return undefined;
+      ends.abort(new Error("changed my mind"));
+      return { fault: "reset" };
+    };
+    await expect(world.pod.acquire({ signal: ends.signal })).rejects.toThrow("changed my mind");
+    await until("it was refused", () => refusals > 0);
+    expect(world.coordinator.busy()).toBe(1);
+    await until("the slot is free again", () => world.coordinator.busy() === 0);
+  });
+
+  it("gives back what was granted unheard when a later try is refused", async () => {
+    await using world = await joined({ leaseTtlMs: 60_000 }, { unavailableAfterMs: 5_000 });
+    let tries = 0;
+    world.coordinator.behaviour.instead = ({ path }) =>
+      path.endsWith("/acquire") && ++tries === 2 ? problem(500, "internal") : undefined;
+    world.coordinator.behaviour.afterwards = ({ path }) =>
+      path.endsWith("/acquire") && tries === 1 ? { fault: "reset" } : undefined;
+    await expect(world.pod.acquire()).rejects.toMatchObject({ code: "internal" });
+    await until("the slot is free again", () => world.coordinator.busy() === 0);
+  });
+
+  it("renews the lease of a request id of the caller's own first, since it may be an old one", async () => {
+    await using world = await joined({ paceMs: 10_000 });
+    const lease = await world.pod.acquire({ requestId: "mine" });
+    expect(world.coordinator.calls("heartbeat").at(-1)?.body.leases).toEqual([lease.id]);
+    expect((await world.pod.acquire()).lost).toBe(false);
+    expect(world.coordinator.calls("heartbeat")).toHaveLength(2);
+  });
+
+  it("tells who holds the same request's lease too when it is released, and keeps it from who gave it up", async () => {
+    await using world = await joined();
+    const [one, other] = [
+      await world.pod.acquire({ requestId: "mine" }),
+      await world.pod.acquire({ requestId: "mine" }),
+    ];
+    const ends = new AbortController();
+    world.coordinator.behaviour.afterwards = ({ path }) => {
+      if (path.endsWith("/acquire")) ends.abort(new Error("changed my mind"));
+      return undefined;
+    };
+    const third = world.pod.acquire({ requestId: "mine", signal: ends.signal });
+    await expect(third).rejects.toThrow("changed my mind");
+    const beats = world.coordinator.calls("heartbeat").length;
+    await until("two more beats", () => world.coordinator.calls("heartbeat").length >= beats + 2);
+    expect([one.lost, other.lost]).toEqual([false, false]);
+    expect(await one.release()).toBe("released");
+    expect(other.signal.reason).toMatchObject({ reason: "told" });
+    expect(await other.release()).toBe("lost");
+  });
+
   it("sends nothing when the caller's signal has fired before", async () => {
     await using world = await joined();
     await expect(world.pod.acquire({ signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");

@@ -112,6 +112,53 @@ describe.concurrent("a joined pod", () => {
     expect(world.coordinator.calls("leave")).toHaveLength(1);
   });
 
+  /** A pod whose wait for a slot was long, so that its lease is being renewed before it is given out; `go` lets that run. */
+  async function renewing() {
+    const world = await joined({ capacity: 1, leaseTtlMs: 500, paceMs: 10_000 });
+    const first = await world.pod.acquire();
+    const waiting = world.pod.acquire({ waitMs: 5_000 }).catch((error: unknown) => error);
+    const start = performance.now();
+    await until("the wait is longer than the ttl", () => performance.now() - start > 700);
+    let go = () => {};
+    const held = new Promise<undefined>((resolve) => {
+      go = () => resolve(undefined);
+    });
+    const renewals = () =>
+      world.coordinator.calls("heartbeat").filter(({ body }) => body.leases?.length === 1);
+    world.coordinator.behaviour.instead = ({ path, body }) =>
+      path.endsWith("/heartbeat") && body.state === "ready" ? held : undefined;
+    const before = renewals().length;
+    await first.release();
+    await until("the renewal is under way", () => renewals().length > before);
+    return { world, waiting, go };
+  }
+
+  it("waits with leaving for the renewal of a lease that is not given out yet", async () => {
+    const { world, waiting, go } = await renewing();
+    await using _ = world;
+    const leaving = world.pod.leave();
+    expect(await waiting).toMatchObject({ code: "pod-closed" });
+    const start = performance.now();
+    await until("some time has passed", () => performance.now() - start > 300);
+    expect(world.coordinator.calls("leave")).toEqual([]);
+    go();
+    expect(await leaving).toBe("left");
+    expect(world.coordinator.seen.at(-1)?.path).toMatch("leave");
+  });
+
+  it("beats as draining once more after a renewal that said ready and may have come later", async () => {
+    const { world, waiting, go } = await renewing();
+    await using _ = world;
+    const drained = world.pod.drain();
+    expect(await waiting).toMatchObject({ code: "pod-closed" });
+    await drained;
+    const draining = () =>
+      world.coordinator.calls("heartbeat").filter(({ body }) => body.state === "draining");
+    await until("it says so", () => draining().length === 1);
+    go();
+    await until("it says so again", () => draining().length === 2);
+  });
+
   it("says `unconfirmed` when its leaving is never answered", async () => {
     await using world = await joined();
     world.coordinator.behaviour.instead = ({ path }) => (path.endsWith("/leave") ? unavailable() : undefined);

@@ -1,7 +1,7 @@
 import { unlessAborted } from "../abort.ts";
 import { lengthen, retryDelayMs } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
-import { NotGrantedError, ProblemError, UnavailableError } from "../errors.ts";
+import { isRefusal, NotGrantedError, ProblemError, UnavailableError } from "../errors.ts";
 import type { AcquireAnswer, FleetCalls } from "../fleet-calls.ts";
 import { newRequestId } from "../ids.ts";
 import type { OnUnavailable } from "../options.ts";
@@ -11,6 +11,8 @@ import type { AcquireOptions, Identity } from "./types.ts";
 
 /** The longest the server waits for one call, in milliseconds. */
 const SERVER_WAIT_MS = 25_000;
+/** The longest each of the two calls is tried that give back what nobody waits for, in milliseconds. */
+const GIVE_BACK_MS = 5_000;
 
 /** What asking for a slot needs of its pod. */
 export interface Asker {
@@ -21,6 +23,8 @@ export interface Asker {
   timeoutMs: number;
   /** Fires when calls under way may no longer go on. */
   cut: AbortSignal;
+  /** Whether the pod holds a lease, by an earlier request of the same id. */
+  holds(id: string): boolean;
   /** Renews one lease now; the time it was sent on the monotonic clock, or undefined if the lease is lost. */
   renew(id: string, signal: AbortSignal): Promise<number | undefined>;
 }
@@ -68,7 +72,7 @@ export async function waitForSlot(
       request = newRequest(options.requestId ?? newRequestId());
     }
   } catch (error) {
-    if (signal.aborted && request.unsureSince !== undefined) abandoned(giveBack(asker, options, request));
+    if (request.unsureSince !== undefined) abandoned(giveBack(asker, options, request));
     throw error;
   }
 }
@@ -93,7 +97,7 @@ async function ask(
       { signal: asker.cut, timeoutMs, retry: false },
     );
     const answer = await unlessAborted(request.call, signal);
-    if (answer.granted) return await confirmed(asker, answer.lease, request, signal);
+    if (answer.granted) return await confirmed(asker, options, answer.lease, request, signal);
     request.unsureSince = undefined;
     request.silentSince = undefined;
     request.failures = 0;
@@ -103,7 +107,7 @@ async function ask(
     await sleep(pauseMs, signal);
     return "again";
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted) throw signal.reason;
     if (error instanceof UnavailableError) {
       request.silentSince ??= Math.min(monotonicMs(), sentAt + waitMs);
       return afterSilence(asker, options, request, waitEnd, signal, error);
@@ -136,33 +140,50 @@ async function afterSilence(
 }
 
 /**
- * A lease lives from when it was granted, which is known only to lie after the first unheard try. One that may be
- * old by now is renewed before it is given out, so that its holder starts with a whole ttl.
+ * A lease lives from when it was granted, which is known only to lie after the first unheard try, and with an id of the
+ * caller's own not even that. One that may be old by now is renewed before it is given out, so that its holder starts
+ * with a whole ttl.
  */
 async function confirmed(
   asker: Asker,
+  options: AcquireOptions,
   lease: { id: string; class: string; ttl_ms: number },
   request: Request,
   signal: AbortSignal,
 ): Promise<Grant | "ended"> {
   const grant = { id: lease.id, class: lease.class, ttlMs: lease.ttl_ms, requestId: request.id };
   const since = request.unsureSince ?? monotonicMs();
-  if (monotonicMs() - since < lease.ttl_ms / 3) return { ...grant, deadline: since + lease.ttl_ms };
+  const isNew = options.requestId === undefined && monotonicMs() - since < lease.ttl_ms / 3;
+  if (isNew) return { ...grant, deadline: since + lease.ttl_ms };
   const renewedAt = await asker.renew(lease.id, signal);
   return renewedAt === undefined ? "ended" : { ...grant, deadline: renewedAt + lease.ttl_ms };
 }
 
 /**
  * Releases what a call that nobody waits for any more may be granted. It is heard to its end rather than cut, since
- * the server may go on waiting for a caller that hung up; if it was cut, asking again under its id tells.
+ * the server may go on waiting for a caller that hung up; if it was cut, asking again under its id tells, and ends that.
  */
 async function giveBack(asker: Asker, options: AcquireOptions, request: Request): Promise<void> {
   try {
-    const heard = await request.call?.catch(() => undefined);
-    const answer = heard ?? (await asker.calls.acquire(body(asker, options, request), { retry: false }));
-    if (answer.granted) await asker.calls.release({ leases: [answer.lease.id] }, { retry: false });
+    const answer = await heardLate(asker, options, request);
+    if (answer?.granted && !asker.holds(answer.lease.id))
+      await asker.calls.release({ leases: [answer.lease.id] }, { deadlineMs: GIVE_BACK_MS });
   } catch {
     // It lapses by its ttl.
+  }
+}
+
+/** The answer to the last try; undefined when the only one was refused, so that nothing was ever granted. */
+async function heardLate(
+  asker: Asker,
+  options: AcquireOptions,
+  request: Request,
+): Promise<AcquireAnswer | undefined> {
+  try {
+    return await request.call;
+  } catch (error) {
+    if (request.failures === 0 && isRefusal(error)) return undefined;
+    return asker.calls.acquire(body(asker, options, request), { deadlineMs: GIVE_BACK_MS });
   }
 }
 

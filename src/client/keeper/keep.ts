@@ -21,6 +21,8 @@ export interface Keep {
 export function createKeep(calls: FleetCalls, beater: Beater, held: Activity<Hold>): Keep {
   async function release(id: string, ttlMs: number): Promise<ReleaseOutcome> {
     beater.drop(id);
+    // A request id of the caller's own asked twice is one slot: whoever else holds it is without it from now on.
+    for (const other of held.all()) if (other.id === id) other.lose("told");
     try {
       const answer = await calls.release({ leases: [id] }, { deadlineMs: Math.min(ttlMs, RELEASE_MS) });
       return answer.released.includes(id) ? "released" : "missing";

@@ -1,4 +1,4 @@
-import { linked } from "../abort.ts";
+import { linked, unlessAborted } from "../abort.ts";
 import { monotonicMs } from "../clock.ts";
 import { type CloseReason, PodClosedError, ProblemError } from "../errors.ts";
 import type { FleetCalls } from "../fleet-calls.ts";
@@ -55,12 +55,14 @@ export function createPod(parts: PodParts): Pod {
     tell(() => callbacks.onReplaced?.(pod));
   }
 
+  function holdsOf(id: string): Hold[] {
+    return leases.all().filter((hold) => hold.id === id);
+  }
+
   const events: BeaterEvents = {
-    lost: (id, reason) =>
-      leases
-        .all()
-        .find((hold) => hold.id === id)
-        ?.lose(reason),
+    lost: (id, reason) => {
+      for (const hold of holdsOf(id)) hold.lose(reason);
+    },
     directive: (next) => {
       const news = next !== directive;
       directive = next;
@@ -90,7 +92,12 @@ export function createPod(parts: PodParts): Pod {
     const ends = linked(closing.signal, options.signal);
     try {
       ends.signal.throwIfAborted();
-      const grant = await waitForSlot({ ...parts, ...inside, renew: renewOne }, options, ends.signal, track);
+      const grant = await waitForSlot(
+        { ...parts, ...inside, holds: (id: string) => holdsOf(id).length > 0, renew: renewOne },
+        options,
+        ends.signal,
+        track,
+      );
       const lease = keep.lease(grant);
       if (!ends.signal.aborted) return lease;
       track(lease.release());
@@ -111,8 +118,12 @@ export function createPod(parts: PodParts): Pod {
     hold: keep.hold,
     renew: async (leases, signal) => {
       const sentAt = monotonicMs();
-      const body = { ...parts.body, state: beatState(state), leases };
-      const { lost } = await calls.heartbeat(body, { signal, retry: false });
+      const said = beatState(state);
+      const beat = calls.heartbeat({ ...parts.body, state: said, leases }, { retry: false });
+      // Heard to its end, also by leaving: a beat that was cut may run later, and would count the pod again.
+      const repaired = beat.finally(() => said !== beatState(state) && beater.setState(beatState(state)));
+      track(repaired);
+      const { lost } = await unlessAborted(beat, signal);
       return { sentAt, lost };
     },
   };
