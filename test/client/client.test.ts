@@ -90,6 +90,37 @@ describe("a call", () => {
     expect(error).toMatchObject({ name: "ProblemError", code: "unrecognised", status: 404, errors: [] });
   });
 
+  it("throws at once what cannot be sent, and sends nothing", async () => {
+    await using server = await startFaultyServer(() => unavailable());
+    const queue = createClient({ url: server.url, key: KEY }).queue("q");
+    const circle: unknown[] = [];
+    circle.push(circle);
+    for (const payload of [1n, circle])
+      expect(await thrown(queue.enqueue({ payload }))).toBeInstanceOf(TypeError);
+    expect(server.seen).toEqual([]);
+  });
+
+  it("repeats what it was given, whatever the caller does with that meanwhile", async () => {
+    await using server = await startFaultyServer((_, n) =>
+      n === 0 ? unavailable() : { status: 201, body: { id: "t", state: "ready", duplicate: false } },
+    );
+    const payload = { frame: 1 };
+    const call = createClient({ url: server.url, key: KEY }).queue("q").enqueue({ payload });
+    payload.frame = 2;
+    await call;
+    expect(server.seen.map(({ body }) => body.payload.frame)).toEqual([1, 1]);
+  });
+
+  it.each([
+    ["a message that is no text", Object.assign(new Error(), { message: 5 })],
+    ["a code that is no text", new Error("no", { cause: { code: Symbol("gone") } })],
+    ["no error at all", undefined],
+  ])("takes a fetch that throws %s for one that failed", async (_, error) => {
+    const fetch = () => Promise.reject(error);
+    const client = createClient({ url: "https://gate.test", key: KEY, fetch, deadlineMs: 100 });
+    expect(await thrown(client.fleets())).toBeInstanceOf(UnavailableError);
+  });
+
   it("spreads callers that were refused together, and never sooner than the hint", async () => {
     const first = new Map<string, number>();
     const waits: number[] = [];
