@@ -116,18 +116,36 @@ describe.concurrent("a worker", { timeout: 20_000 }, () => {
     });
   });
 
+  it("makes a TaskError fit the wire, which would refuse it", async () => {
+    const errors = [
+      new TaskError("a", { delayMs: 1_500.5 }),
+      new TaskError("b", { delayMs: 1e12, reason: "r".repeat(200) }),
+      new TaskError("c", { delayMs: Number.NaN, retry: false }),
+      new TaskError("d", { delayMs: -1 }),
+    ];
+    await using world = await working((n) => Promise.reject(errors[Number(n)]));
+    for (const n of errors.keys()) world.coordinator.queue.add(`t${n}`, n);
+    await until("all failed", () => world.worker.counts.failed >= 4);
+    const bodies = world.coordinator.queue.failed.map(({ body }) => body);
+    expect(bodies.slice(0, 4).map(({ delay_ms }) => delay_ms)).toEqual([1_501, 86_400_000, undefined, 0]);
+    expect(bodies[1].reason).toBe("r".repeat(128));
+    expect(bodies[2].retry).toBe(false);
+  });
+
   it("bears whatever is thrown and returned", async () => {
     const ends = [
       () => 1n,
       () => () => {},
       () => Promise.reject(),
       () => Promise.reject(Object.create(null)),
+      () => Promise.reject(Object.assign(new Error("odd"), { stack: ["not", "text"] })),
     ];
     await using world = await working((n) => ends[Number(n)]?.());
     for (const n of ends.keys()) world.coordinator.queue.add(`t${n}`, n);
-    await until("all ended", () => world.worker.counts.completed + world.worker.counts.failed === 4);
+    await until("all ended", () => world.worker.counts.completed + world.worker.counts.failed === 5);
     expect(world.coordinator.queue.completed).toEqual([{ id: "t1", result: undefined }]);
-    expect(world.coordinator.queue.failed.map(({ id }) => id)).toEqual(["t0", "t2", "t3"]);
+    expect(world.coordinator.queue.failed.map(({ id }) => id)).toEqual(["t0", "t2", "t3", "t4"]);
+    expect(world.coordinator.queue.failed[3]?.body.error).toBe("Error: odd");
   });
 
   it("makes a task dead whose result is refused, since another run would only give the same", async () => {

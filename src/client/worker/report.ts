@@ -11,6 +11,9 @@ export type Ended = { returned: unknown } | { threw: unknown };
 const REPORT_MS = 10_000;
 /** More of an error's text than the coordinator keeps. */
 const ERROR_CHARS = 4_096;
+/** The most that a task's delay (ms) and its reason may be. */
+const LONGEST_DELAY_MS = 86_400_000;
+const REASON_CHARS = 128;
 
 /** Runs a handler to its end; a result that is no JSON counts as thrown. Never rejects. */
 export async function endOf(handle: () => unknown): Promise<Ended> {
@@ -55,18 +58,20 @@ export async function report(
 function failure(threw: unknown) {
   const error = textOf(threw).slice(0, ERROR_CHARS);
   if (!(threw instanceof TaskError)) return { error };
+  // Made to fit the wire: if it were refused, the task would keep its slot for a ttl and come again.
   const { retry, delayMs, reason } = threw;
+  const delay = Math.round(Math.min(Math.max(Number(delayMs), 0), LONGEST_DELAY_MS));
   return {
     error,
-    retry,
-    ...(delayMs !== undefined && { delay_ms: delayMs }),
-    ...(reason !== undefined && { reason }),
+    retry: Boolean(retry),
+    ...(!Number.isNaN(delay) && { delay_ms: delay }),
+    ...(reason !== undefined && { reason: String(reason).slice(0, REASON_CHARS) }),
   };
 }
 
 function textOf(threw: unknown): string {
   try {
-    return threw instanceof Error ? (threw.stack ?? String(threw)) : String(threw);
+    return threw instanceof Error && typeof threw.stack === "string" ? threw.stack : String(threw);
   } catch {
     return "something that has no text was thrown";
   }
