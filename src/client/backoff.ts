@@ -9,7 +9,7 @@ export function lengthen(hintMs: number): number {
   return hintMs * (1 + Math.random() * 0.5);
 }
 
-/** A pace in milliseconds, made shorter by up to a fifth so that pods started together part. */
+/** A pace or a wait in milliseconds, made shorter by up to a fifth so that those who began together part. */
 export function shorten(paceMs: number): number {
   return paceMs * (1 - Math.random() * 0.2);
 }

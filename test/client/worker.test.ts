@@ -250,6 +250,15 @@ describe.concurrent("a worker", { timeout: 20_000 }, () => {
     expect(claims.map(({ body }) => body.attempt)).toEqual(claims.map((_, n) => n));
   });
 
+  it("lets the server wait for a task, not always equally long", async () => {
+    await using world = await working(forever, { retryAfterMs: 1 }, { waitMs: 100 });
+    await until("ten claims", () => world.coordinator.calls("claim").length >= 10);
+    const waits = world.coordinator.calls("claim").map(({ body }) => body.wait_ms);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(80);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(100);
+    expect(new Set(waits).size).toBeGreaterThan(1);
+  });
+
   it("fires the soft deadline by durations, whatever the two clocks say", async () => {
     let after = 0;
     await using world = await working(

@@ -1,5 +1,5 @@
 import { unlessAborted } from "../abort.ts";
-import { lengthen, retryDelayMs } from "../backoff.ts";
+import { lengthen, retryDelayMs, shorten } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { isRefusal, NotGrantedError, ProblemError, UnavailableError } from "../errors.ts";
 import type { AcquireAnswer, FleetCalls } from "../fleet-calls.ts";
@@ -86,9 +86,9 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Grant | "again" | "ended"> {
   const sentAt = monotonicMs();
+  const longestMs = Math.min(shorten(SERVER_WAIT_MS), Math.max(0, waitEnd - sentAt));
   // Once silence was met a short call tells sooner than a long one whether it is over.
-  const waitMs =
-    request.failures > 0 ? 0 : Math.round(Math.min(SERVER_WAIT_MS, Math.max(0, waitEnd - sentAt)));
+  const waitMs = request.failures > 0 ? 0 : Math.round(longestMs);
   const timeoutMs = Math.min(asker.timeoutMs, asker.unavailableAfterMs);
   request.unsureSince ??= sentAt;
   try {

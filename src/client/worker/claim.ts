@@ -1,4 +1,4 @@
-import { beatDelayMs, lengthen } from "../backoff.ts";
+import { beatDelayMs, lengthen, shorten } from "../backoff.ts";
 import { monotonicMs } from "../clock.ts";
 import { ProblemError, UnavailableError } from "../errors.ts";
 import { newRequestId } from "../ids.ts";
@@ -180,7 +180,7 @@ function bodyOf({ pod, waitMs }: Claimer, { id, max, denials, failures }: Reques
     request_id: id,
     max,
     // Once silence was met a short call tells sooner than a long one whether it is over.
-    wait_ms: failures > 0 ? 0 : waitMs,
+    wait_ms: failures > 0 ? 0 : Math.round(shorten(waitMs)),
     // The hint grows with it. Whoever waits at the coordinator has waited already.
     attempt: waitMs > 0 ? 0 : denials,
   };

@@ -22,7 +22,7 @@ def lengthen(hint: float) -> float:
 
 
 def shorten(pace: float) -> float:
-    """A pace, made shorter by up to a fifth so that pods started together part."""
+    """A pace or a wait, made shorter by up to a fifth so that those who began together part."""
     return pace * (1 - _random.random() * 0.2)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from ..backoff import lengthen, retry_delay
+from ..backoff import lengthen, retry_delay, shorten
 from ..calls.fleets import FleetCalls
 from ..clock import now
 from ..errors import NotGrantedError, ProblemError, UnavailableError
@@ -94,7 +94,7 @@ class SlotRequest:
         asker = self._asker
         sent_at = now()
         # Once silence was met a short call tells sooner than a long one whether it is over.
-        wait = 0.0 if self._failures else min(_SERVER_WAIT_S, max(0.0, self._ends - sent_at))
+        wait = 0.0 if self._failures else min(shorten(_SERVER_WAIT_S), max(0.0, self._ends - sent_at))
         body = {**self._body(), "wait_ms": round(wait * 1_000)}
         bounds: dict[str, Any] = {
             "timeout": min(asker.timeout, asker.unavailable_after),

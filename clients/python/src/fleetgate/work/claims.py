@@ -7,7 +7,7 @@ import math
 from contextlib import suppress
 from typing import Any, Callable
 
-from ..backoff import lengthen, retry_delay
+from ..backoff import lengthen, retry_delay, shorten
 from ..calls.queues import QueueCalls
 from ..clock import now
 from ..errors import ProblemError, UnavailableError
@@ -70,7 +70,7 @@ class Claims:
     def _ask(self, request: _Request, most: int) -> ClaimAnswer | None:
         sent_at = request.sent_at = now()
         # Once silence was met a short call tells sooner than a long one whether it is over.
-        wait_ms = 0 if request.failures else round(self._wait * 1_000)
+        wait_ms = 0 if request.failures else round(shorten(self._wait) * 1_000)
         body = {**self._who(request), "max": most, "wait_ms": wait_ms}
         if request.unsure_since is None:
             request.unsure_since = sent_at
