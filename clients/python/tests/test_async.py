@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.until import until
@@ -54,15 +56,22 @@ def test_a_cancelled_wait_leaves_nothing_behind(fleet: Fleet) -> None:
     asyncio.run(main())
 
 
-def test_a_cancelled_join_leaves_no_pod(fleet: Fleet) -> None:
+def test_a_cancelled_join_leaves_no_pod(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "python"  # so that the keeper starts late
+    slow.write_text(f'#!/bin/sh\nsleep 1\nexec "{sys.executable}" "$@"\n')
+    slow.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(slow))
+
     async def main() -> None:
         joining = asyncio.create_task(AsyncClient().fleet(fleet.name).join("eu", "w-0"))
-        await asyncio.sleep(0.01)
+        while not fleet.pods()["pods"]:
+            await asyncio.sleep(0.02)
         joining.cancel()
         with pytest.raises(asyncio.CancelledError):
             await joining
-        await asyncio.sleep(1)  # its beat may still be on its way
-        until(lambda: fleet.pods()["pods"] == [], "the pod has left")
+        until(lambda: not fleet.pods()["pods"], "it has left again")
 
     asyncio.run(main())
 

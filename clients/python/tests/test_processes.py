@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from pathlib import Path
 from typing import Callable
 
+import pytest
 from support.program import Program
 from support.ttl import LONG, set_ttl
 from support.until import until
@@ -136,3 +138,16 @@ def test_each_forked_child_is_a_pod_of_its_own(fleet: Fleet, program: Start) -> 
     assert forker.says("codes") == "[0, 0, 0, 0, 0, 0, 0, 0] release released"
     assert forker.ends() == 0
     assert fleet.status()["live"] == 0
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_a_child_of_multiprocessing_leaves_when_it_ends(fleet: Fleet, program: Start, method: str) -> None:
+    fleet.put_policy(ttl_ms=60_000, lease_ttl_ms=60_000)
+    parent = program("mpchild", fleet.name, method)
+    for _ in range(3 if method == "fork" else 2):
+        parent.says("held high", 30)
+    assert set(json.loads(parent.says("codes", 30))) == {0}
+    status = fleet.status()
+    assert (status["live"], status["busy"]) == (0, 0)
+    parent.end_input()
+    assert parent.ends() == 0

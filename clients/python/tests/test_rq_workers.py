@@ -13,7 +13,6 @@ from rq.command import send_stop_job_command
 from rq.worker import Worker
 from support.broker import Broker
 from support.program import Program
-from support.proxy import Proxy
 from support.rq_workers import TTL, RqWorkers, ended, go_on, horse_of, stop
 from support.until import until
 
@@ -58,53 +57,6 @@ def test_a_worker_ended_while_it_starts_leaves_the_fleet(workers: RqWorkers, num
     worker.says("starting")
     assert workers.fleet.status()["live"] == 1
     worker.signal(number)
-    assert worker.ends() == 0
-    assert workers.fleet.status()["live"] == 0
-
-
-def test_a_worker_that_hears_several_signals_while_it_starts_leaves_the_fleet(workers: RqWorkers) -> None:
-    workers.set_ttl(30)
-    worker = workers.start("w-0", worker="rq_jobs.SlowStarter")
-    worker.says("starting")
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
-        worker.signal(number)
-        time.sleep(0.01)
-    assert worker.ends() == 0
-    assert workers.fleet.status()["live"] == 0
-    assert worker.errors == ""
-
-
-def test_the_name_of_a_worker_ended_while_it_starts_is_free_again(workers: RqWorkers) -> None:
-    worker = workers.start("w-0", worker="rq_jobs.SlowWriter")
-    worker.says("starting")
-    worker.signal(signal.SIGTERM)
-    assert worker.ends() == 0
-    workers.start("w-0")
-    assert ended(workers.enqueue("work", 0, job_id="t")) == "w-0"
-
-
-def test_a_late_signal_does_not_keep_a_worker_in_rqs_list(workers: RqWorkers, proxy: Proxy) -> None:
-    workers.set_ttl(30)
-    worker = workers.start("w-0", FLEETGATE_URL=proxy.url)
-    worker.says("*** Listening")
-    time.sleep(1)
-    proxy.hold()
-    worker.signal(signal.SIGTERM)
-    time.sleep(1.5)  # it leaves, and RQ takes a second signal for one by now
-    worker.signal(signal.SIGTERM)
-    time.sleep(0.2)
-    proxy.go_on()
-    assert worker.ends() == 0
-    assert workers.redis.smembers("rq:workers") == set()
-    assert workers.fleet.pods()["pods"] == []
-
-
-def test_an_idle_worker_ends_though_what_rqs_handler_raises_is_lost(workers: RqWorkers) -> None:
-    worker = workers.start("w-0", worker="rq_jobs.HardOfHearing")
-    workers.live(1)
-    ended(workers.enqueue("work", 0, job_id="t"))
-    time.sleep(0.5)
-    worker.signal(signal.SIGTERM)
     assert worker.ends() == 0
     assert workers.fleet.status()["live"] == 0
 

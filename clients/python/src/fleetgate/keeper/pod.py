@@ -215,6 +215,7 @@ class Pod:
                     names = joining.identity
                     own = replace(names, pod=child_pod(names.pod), instance=process_instance())
                     core = Core(replace(joining, identity=own), self)
+                    leave_at_exit(self)
                     core.join()
                     self._core = core
                     self._boards.add(core.board, core.check)
