@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any, Callable
 
 import pytest
 from support.server import FaultyServer, Seen, unavailable
-from support.until import until
 
 from fleetgate import (
     Client,
-    Pod,
-    PodClosedError,
     ProblemError,
     Queue,
     RawJson,
@@ -204,40 +200,6 @@ def test_a_transport_of_ones_own_beats_from_a_thread() -> None:
     with fleet.join(on_drain=lambda _: asked.set()) as pod:
         assert asked.wait(5)
         assert pod.asked_to_drain
-
-
-def test_those_who_began_to_wait_together_do_not_all_come_back_together() -> None:
-    waits: dict[str, list[int]] = {"acquire": [], "claim": []}
-    full = {"granted": False, "reason": "at_capacity", "tasks": [], "retry_after_ms": 1}
-    beat = {"ttl_ms": 30_000, "next_heartbeat_ms": 10_000, "directive": "run", "lost": []}
-    config = {"config": {"fleet": "f"}}
-
-    def answer(request: Request) -> Response:
-        call = request.url.rsplit("/", 1)[-1]
-        if call in waits:
-            waits[call].append(json.loads(request.body or b"")["wait_ms"])
-        told = {"leave": {"left": True, "released": []}, "heartbeat": beat, "q": config}.get(call, full)
-        return Response(200, {}, json.dumps(told).encode())
-
-    client = Client("http://x", KEY, transport=answer)
-    with client.fleet("f").join(keeper="thread") as pod:
-        worker = client.queue("q").worker(print, pod=pod, wait=20)
-        threads = [threading.Thread(target=worker.run), threading.Thread(target=lambda: _slot(pod))]
-        for thread in threads:
-            thread.start()
-        until(lambda: min(map(len, waits.values())) >= 50, "both have asked often")
-        worker.stop()
-        pod.drain(wait=0)
-        for thread in threads:
-            thread.join()
-    for call, longest in (("acquire", 25_000), ("claim", 20_000)):
-        assert 0.8 * longest <= min(waits[call]) <= max(waits[call]) <= longest
-        assert len(set(waits[call][:50])) > 40
-
-
-def _slot(pod: Pod) -> None:
-    with pytest.raises(PodClosedError):
-        pod.slot(wait=60)
 
 
 def test_answers_and_payloads_keep_their_text() -> None:

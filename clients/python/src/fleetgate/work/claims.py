@@ -35,13 +35,16 @@ class Claims:
         self._pod = pod
         self._couriers = couriers
         self._wait = wait
+        # A worker that has had an answer outlives a refusal: the queue may be made anew, the key changed.
+        self._answered = False
         self.asking = Asking(couriers)
         self.cut = Cut()
 
     def next(self, free: int, may_claim: Callable[[], bool]) -> list[Claimed]:
         """Waits for one to `free` tasks; none when `may_claim` has become false.
 
-        Raises ProblemError, or what the asking was stopped with; what may still be granted is then handed back.
+        Raises ProblemError for a refusal before any answer and for `stale-instance`, or what the asking was stopped
+        with; what may still be granted is then handed back.
         """
         request = _Request()
         answer: ClaimAnswer | None = None
@@ -86,13 +89,16 @@ class Claims:
             if error.code == "request-ended":
                 request.start_over()
                 return None
-            if error.code == "stale-instance":
-                self._pod.replaced()
             if error.status < 500 and error.status != 429:
                 request.unsure_since = None
+            if error.code == "stale-instance":
+                self._pod.replaced()
+                raise
+            if request.unsure_since is None and not self._answered:
                 raise
             self._failed(request, error)
             return None
+        self._answered = True
         if not answer["tasks"]:
             request.denied(waited=wait_ms > 0)
             self.asking.sleep(lengthen(answer.get("retry_after_ms", 1_000) / 1_000))

@@ -57,8 +57,8 @@ class Worker:
     def run(self) -> bool:
         """Claims and handles until stopped, then waits at most `grace` seconds for what runs.
 
-        True when all of it ended; False when some was handed back. Raises ProblemError for a refused claim, and
-        PodClosedError when a newer process took over.
+        True when all of it ended; False when some was handed back. Raises ProblemError when its first claim is refused,
+        and PodClosedError when a newer process took over. Later refusals are told in the log, and tried again.
         """
         drained = False
         try:
