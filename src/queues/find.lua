@@ -36,13 +36,17 @@ local function find_moved(keys, first)
   end
 end
 
--- The last resort of a search that found nothing: any delayed task of this id, wherever it stands.
+-- The last resort of a search that found nothing: any delayed task of this id, wherever it stands. All are read once
+-- a call, since a batch may ask for many that the store has lost.
+local delayed
 local function find_delayed(keys, id)
-  local found = redis.call('ZSCAN', keys.timers, 0, 'MATCH', 'd/*/' .. id .. '/*', 'COUNT', 10000000)[2]
-  for at = 1, #found, 2 do
-    local task = read_task(found[at]:sub(3))
-    if task and task.id == id then return task, found[at], tonumber(found[at + 1]) end
+  local all = delayed and {} or redis.call('ZRANGE', keys.timers, 0, -1)
+  delayed = delayed or {}
+  for _, timer in ipairs(all) do
+    delayed[string.match(timer, '^d/%d+/([^/]+)/') or ''] = timer
   end
+  local task = delayed[id] and read_task(delayed[id]:sub(3))
+  if task then return task, delayed[id], tonumber(redis.call('ZSCORE', keys.timers, delayed[id])) end
 end
 
 -- Where a task is: its state, the task, and what holds it, or nothing when no structure has it.

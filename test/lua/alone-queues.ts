@@ -166,6 +166,17 @@ export function queueBudgets(newWorld: () => World, billed: Billed): void {
     expect(await queue.status()).toMatchObject({ ready: 0, in_flight: 0, dead: 0 });
   });
 
+  test("a batch that repeats what the store has lost reads the delayed tasks once, not for each", async () => {
+    const world = newWorld();
+    const { queue } = await warm(world, "lost");
+    await fill(queue, 100);
+    await queue.batch([{ id: "later", payload: 1, delay_ms: 60_000 }]);
+    await world.redis("DEL", queue.keys.ready);
+    // Six a task that look where it should be, and eight in all.
+    expect(await billed(world, () => fill(queue, 100))).toBeLessThanOrEqual(608);
+    expect(await queue.status()).toMatchObject({ ready: 100, delayed: 1 });
+  });
+
   test("half a million waiting tasks stay below 100 MB in one record, by a sample of two thousand", async () => {
     const world = newWorld();
     const { queue } = await warm(world, "large");
