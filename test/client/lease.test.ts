@@ -64,8 +64,8 @@ describe.concurrent("a lease of the keeper", () => {
     const fired = watch(lease.signal);
     world.coordinator.behaviour.instead = () => ({ fault: "hang" });
     await until("the loss is known", () => fired.length > 0);
-    // Long before the beat that hangs would be given up.
-    expect(performance.now() - askedAt).toBeLessThan(4_000);
+    // The last renewal that was heard may have been sent a third of the ttl after the grant.
+    expect(performance.now() - askedAt).toBeLessThan(1_000 + 334 + 250);
     expect(fired).toEqual(["silence"]);
     expect(await lease.release()).toBe("lost");
   });

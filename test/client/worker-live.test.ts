@@ -70,7 +70,7 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
     await other.hear("started");
     expect(worker.of("lost")).toMatchObject([{ reason: "left" }]);
     const gapMs = (other.of("started")[0]?.at ?? 0) - (worker.of("lost")[0]?.at ?? 0);
-    expect(gapMs).toBeLessThan(5_000);
+    expect(gapMs).toBeLessThan(1_200);
     expect(await worker.ended).toBe(0);
     expect(worker.of("done")[0]?.counts).toMatchObject({ handedBack: 1, completed: 0 });
     expect(await queue.task("t1")).toMatchObject({ state: "in_flight", deliveries: 1 });
@@ -82,7 +82,7 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
     const from = performance.now();
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toBe(0);
-    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(performance.now() - from).toBeLessThan(3_000);
     expect((await fleet.status()).live).toBe(0);
   });
 
@@ -106,14 +106,14 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
     const killedAt = performance.now();
     worker.child.kill("SIGKILL");
     await other.hear("started");
-    expect((other.of("started")[0]?.at ?? 0) - killedAt).toBeLessThan(2 * TTL_MS);
+    expect((other.of("started")[0]?.at ?? 0) - killedAt).toBeLessThan(TTL_MS + 1_200);
     expect(other.of("started")[0]).toMatchObject({ id: "t1", delivery: 2 });
   });
 
-  it("run a task of five ttls once, while another asks for it all the time", async () => {
-    const { queue, add, start, state } = await world({ lease_ttl_ms: TTL_MS });
+  it("run a task of ten ttls once, while another asks for it all the time", async () => {
+    const { queue, add, start, state } = await world({ lease_ttl_ms: 1_000 });
     await using worker = await start("w-0");
-    await add("t1", 5 * TTL_MS);
+    await add("t1", 10_000);
     await worker.hear("started");
     await using other = await start("w-1");
     await until("it is done", async () => (await state("t1")) === "completed", 20_000);
@@ -123,7 +123,7 @@ describe("workers against the real coordinator", { timeout: 60_000 }, () => {
 
   it("stop at the hard time limit, whose task is then delivered again", async () => {
     const { add, start, state } = await world({
-      lease_ttl_ms: TTL_MS,
+      lease_ttl_ms: 1_000,
       time_limit_ms: 2_500,
       max_deliveries: 2,
     });

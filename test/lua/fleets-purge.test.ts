@@ -2,9 +2,6 @@ import { describe, expect, test } from "vitest";
 import { fleetOf, lease } from "../support/fleet.ts";
 import { World } from "../support/world.ts";
 
-/** A second is the aim; a busy machine may take longer. */
-const SOON_MS = 4_000;
-
 const MINUTES = 60_000;
 const HOUR = 3_600_000;
 
@@ -143,7 +140,7 @@ describe("when 20,000 leases and pods lapse together", () => {
     return { world, fleet };
   };
 
-  test("the very next calls are right, and none has to clear all of it first", async () => {
+  test("the very next calls are right and take under a second each", async () => {
     const { world, fleet } = await crowd();
     expect(await fleet.status()).toMatchObject({ live: 20_001, busy: 20_000 });
     world.advance(2 * HOUR);
@@ -162,11 +159,11 @@ describe("when 20,000 leases and pods lapse together", () => {
     for (const [call, expected] of calls) {
       const started = performance.now();
       expect(await call()).toMatchObject(expected);
-      expect(performance.now() - started).toBeLessThan(SOON_MS);
+      expect(performance.now() - started).toBeLessThan(1_000);
     }
   });
 
-  test("they are gone after a bounded number of purges, none of which takes long", async () => {
+  test("they are gone after a bounded number of purges, each of which takes under a second", async () => {
     const { world, fleet } = await crowd();
     world.advance(2 * HOUR);
     const before = await fleet.status();
@@ -174,7 +171,7 @@ describe("when 20,000 leases and pods lapse together", () => {
     while ((await size(world)) > 0) {
       const started = performance.now();
       await purge(world);
-      expect(performance.now() - started).toBeLessThan(SOON_MS);
+      expect(performance.now() - started).toBeLessThan(1_000);
       purges += 1;
       expect(purges).toBeLessThanOrEqual(3);
     }

@@ -50,7 +50,7 @@ def test_a_cancelled_wait_leaves_nothing_behind(fleet: Fleet) -> None:
                 waiting.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await waiting
-                assert time.monotonic() - started < 5
+                assert time.monotonic() - started < 1
             until(lambda: fleet.status()["busy"] == 0, "what the wait was granted is given back")
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Celery workers that are killed, stopped or cut off; leases live 2 s here."""
+"""Celery workers that are killed, stopped or cut off; leases live 3 s here."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_task_longer_than_the_visibility_timeout_runs_once(farm: Farm) -> None
     second.says("ready")
     # Of class high, so that a second run would find a slot at once.
     farm.send("urgent", "a", 4).get(20)
-    until(lambda: (farm.queued, farm.unacked) == (0, 0), "nothing is left")
+    until(lambda: (farm.queued, farm.unacked) == (0, 0), "nothing is left", 1)
     assert sum(line.startswith("start") for line in first.lines + second.lines) == 1
 
 

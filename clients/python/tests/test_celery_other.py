@@ -32,7 +32,7 @@ def test_tasks_wait_for_slots_and_run_once(farm: Farm, tmp_path: Path, pool: str
                 sender.send_task("celery_app.frame", (name, 0.1))
             for _ in range(4):
                 time.sleep(0.5)
-                until(lambda: len(list(messages.iterdir())) == 3, "no message is kept by the worker", 5)
+                until(lambda: len(list(messages.iterdir())) == 3, "no message is kept by the worker", 2)
     for _ in range(3):
         worker.says("done")
     until(lambda: farm.busy == 0, "the slots are free")

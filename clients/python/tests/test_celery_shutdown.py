@@ -49,8 +49,8 @@ def test_when_it_is_cut_off_another_worker_starts_the_task_at_once(farm: Farm, p
     until(lambda: farm.fleet.status()["draining"] == 1, "the pod counts as draining", TTL)
     first.signal(signal.SIGQUIT)
     cut = time.monotonic()
-    second.says("start a 0")
-    assert time.monotonic() - cut < 5  # and not by the ttl
+    second.says("start a 0", 5)
+    assert time.monotonic() - cut < 2  # one, and one for a busy machine
     first.ends()
     assert (farm.busy, farm.live, farm.unacked) == (1, 1, 1)
 
@@ -66,6 +66,6 @@ def test_the_soft_shutdown_is_a_grace(farm: Farm) -> None:
     first.signal(signal.SIGTERM)
     told = time.monotonic()
     second.says("start a 0", 10)
-    assert 1 <= time.monotonic() - told < 8
+    assert 1 <= time.monotonic() - told < 3
     first.ends()
     assert (farm.busy, farm.live) == (1, 1)

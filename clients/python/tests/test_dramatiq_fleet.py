@@ -36,7 +36,7 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
     studio.is_live(10, 120)
     first = [studio.send("render", f"t{number}", 12) for number in range(8)]
     until(lambda: sum(len(runs(worker)) for worker in workers) == 8, "8 run")
-    second = [studio.send("render", f"u{number}", 1) for number in range(8)]
+    second = [studio.send("render", f"u{number}", 3) for number in range(8)]
     busy = [worker for worker in workers if runs(worker)]
     idle = [worker for worker in workers if not runs(worker)]
     assert (len(busy), fleet.status()["busy"]) == (8, 8)
@@ -46,7 +46,7 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
         os.kill(runs(worker)[0].pid, signal.SIGKILL)
     # Of 8 live ones 6 may run, and 6 do: the two messages wait with the others.
     until(lambda: fleet.status()["busy"] == 6 and studio.waiting() == 10, "slots and messages are back")
-    assert time.monotonic() - killed < 1.5 * TTL
+    assert time.monotonic() - killed < TTL + 1
 
     for worker in [*idle, busy[2]]:
         worker.signal(signal.SIGTERM)
@@ -62,5 +62,5 @@ def test_eight_of_ten_run_at_once_and_a_killed_ones_message_runs_again_and_a_sma
         + [runs(worker)[0].name for worker in busy[:2]]
     )  # fmt: skip
     assert max(running(done, run.began) for run in done) == 8
-    assert max(running(done, run.began) for run in done if run.began > shrunk) <= 4
+    assert max(running(done, run.began) for run in done if run.began > shrunk) == 4
     assert [worker.ends() for worker in [*idle, busy[2]]] == [0, 0, 0]

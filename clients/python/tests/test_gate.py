@@ -80,7 +80,7 @@ def test_closing_ends_the_wait_and_gives_a_spare_back(fleet: Fleet, pod: Pod) ->
     first.release()
     assert told.wait(10)
     holds.close()
-    until(lambda: fleet.status()["busy"] == 0, "the spare is given back")
+    assert fleet.status()["busy"] == 0
     assert (waits.take(), holds.take()) == (None, None)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from typing import Any
 
 import pytest
+from support.server import FaultyServer, Seen
 from support.until import until
 
-from fleetgate import Client, Pod, PodClosedError, ProblemError, Request, Response, Task
+from fleetgate import Client, Pod, PodClosedError, ProblemError, Request, Response, Task, UnavailableError
 
 KEY = "fg_secret-key"
 
@@ -84,6 +86,19 @@ def test_a_worker_whose_claims_were_answered_outlives_refusals_and_keeps_what_it
         claims[:] = [404]
         with pytest.raises(ProblemError):
             client.queue("q").worker(handle, pod=pod).run()
+
+
+def test_a_join_that_heard_nothing_takes_back_what_may_have_been_counted() -> None:
+    def answer(seen: Seen, _: int) -> dict[str, Any]:
+        beats = seen.path.endswith("/heartbeat")
+        return {"fault": "reset"} if beats else {"body": {"left": True, "released": []}}
+
+    with FaultyServer(answer) as server:
+        fleet = Client(server.url, KEY, on_unavailable="closed").fleet("f")
+        with pytest.raises(UnavailableError):
+            fleet.join("eu", "w-0", keeper="thread", unavailable_after=0.3)
+        assert server.seen[-1].path.endswith("/leave")
+        assert server.seen[-1].body["instance"] == server.seen[0].body["instance"]
 
 
 def _slot(pod: Pod) -> None:

@@ -1,4 +1,4 @@
-"""The keeper against real processes, real signals and the real coordinator; pods and leases live 2 s here."""
+"""The keeper against real processes, real signals and the real coordinator; pods and leases live 3 s here."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_open_goes_on_without_the_coordinator_and_recovers(
     shut_at = time.monotonic()
     assert ended(workers.enqueue("work", 1, job_id="during")) == "w-0"
     time.sleep(max(0.0, shut_at + AWAY_S - time.monotonic()))
-    assert _most_in_a_second(proxy.refused) <= 20
+    assert _most_in_a_second(proxy.refused) <= 12
     proxy.open()
     workers.live(1)
     assert ended(workers.enqueue("work", 0, job_id="after")) == "w-0"
@@ -52,7 +52,7 @@ def test_closed_leaves_the_job_in_its_queue_until_the_coordinator_is_back(
     time.sleep(AWAY_S)
     assert job.get_status() == "queued"
     assert workers.queue.get_job_ids() == ["t"]
-    assert _most_in_a_second(proxy.refused) <= 20
+    assert _most_in_a_second(proxy.refused) <= 12
     proxy.open()
     assert ended(job) == "w-0"
     assert workers.notes() == ["start t", "end t"]

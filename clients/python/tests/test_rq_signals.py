@@ -66,3 +66,4 @@ def test_a_late_signal_does_not_keep_a_worker_in_rqs_list(workers: RqWorkers, pr
     proxy.go_on()
     assert worker.ends() == 0
     assert workers.redis.smembers("rq:workers") == set()
+    assert workers.fleet.pods()["pods"] == []

@@ -95,12 +95,6 @@ def test_a_signal_to_all_the_processes_of_a_group_does_not_end_a_keeper_that_sta
     assert joining.errors == ""
 
 
-def test_the_pod_of_a_multiprocessing_child_leaves_at_its_end(program: Start, fleet: Fleet) -> None:
-    parent = program("unlucky", "parent", fleet.name)
-    assert parent.says("child") == "0"
-    assert (names(fleet), fleet.status()["busy"]) == ([], 0)
-
-
 @pytest.fixture
 def pod(fleet: Fleet) -> Pod:
     return fleet.join("eu", "w-0", keeper="thread")

@@ -1,4 +1,4 @@
-"""Workers of a queue as processes, ended in every way, against the real coordinator; leases live 2 s here."""
+"""Workers of a queue as processes, ended in every way, against the real coordinator; leases live 3 s here."""
 
 from __future__ import annotations
 

@@ -16,6 +16,13 @@ def child(fleet: str, asked: str) -> None:
     say("held", pod.slot(cls="high", wait=30).cls)
 
 
+def takes(fleet: str) -> None:
+    """As the pod that a process has without joining."""
+    from fleetgate import Client
+
+    say("held", Client().fleet(fleet).slot(cls="high", wait=30).cls)
+
+
 def inherits(pod: object) -> None:
     from fleetgate import Pod
 
@@ -29,7 +36,7 @@ def main() -> None:
         "ignore", DeprecationWarning
     )  # forking a process that has threads: that is the point
     context = multiprocessing.get_context(method)
-    ways = [(child, fleet, "a"), (child, fleet, "b")]
+    ways = [(child, fleet, "a"), (takes, fleet)]
     children = [context.Process(target=way, args=given) for way, *given in ways]
     if method == "fork":
         from fleetgate import Client

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import signal
 import sys
 import time
@@ -50,18 +49,8 @@ def hangs_up(fleet: str) -> None:
         say("joined")
 
 
-def parent(fleet: str) -> None:
-    """Its child's pod leaves when the child ends."""
-    context = multiprocessing.get_context("fork")
-    child = context.Process(target=lambda: Client().fleet(fleet).slot(wait=10))
-    child.start()
-    child.join()
-    say("child", child.exitcode)
-    sys.stdin.readline()
-
-
 def main() -> None:
-    modes = [slot, handles, works, coroutine, hangs_up, parent]
+    modes = [slot, handles, works, coroutine, hangs_up]
     try:
         next(mode for mode in modes if mode.__name__ == sys.argv[1])(sys.argv[2])
     except KeyboardInterrupt:

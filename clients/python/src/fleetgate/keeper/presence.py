@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Literal
 
-from ..errors import FleetgateError
+from ..errors import FleetgateError, ProblemError
 from ..wire.fleets import Directive
 from .beats import Beater, BeaterEvents, NoBeater
 from .couriers import Asking, Couriers
@@ -67,8 +67,8 @@ class Presence:
                 if not self._ended:
                     self.beater = start_beater(self._joining, first.begin, self._events)
                     return first.directive
-        except BaseException:
-            self._refused = True
+        except ProblemError as error:
+            self._refused = error.status < 500
             raise
         finally:
             self._begun.set()
