@@ -4,7 +4,7 @@ read_globals = { "redis", "KEYS", "ARGV", "cjson" }
 
 -- Libraries are put before the scripts that use them: what they define at the top is known there.
 local libraries = {
-  "src/leases/bands.lua", "src/fleets/record.lua", "src/fleets/beats.lua",
+  "src/leases/bands.lua", "src/leases/commands.lua", "src/fleets/record.lua", "src/fleets/beats.lua",
   "src/queues/task.lua", "src/queues/due.lua", "src/queues/find.lua", "src/queues/repeated.lua",
   "src/queues/choose.lua", "src/queues/end-delivery.lua",
   "src/rates/bucket.lua", "src/rates/limit.lua", "src/rates/gate.lua",
