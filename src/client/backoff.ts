@@ -14,25 +14,28 @@ export function shorten(paceMs: number): number {
   return paceMs * (1 - Math.random() * 0.2);
 }
 
+/** A backoff in milliseconds of which half is left to chance: so nobody, however lucky, asks many times in a second. */
+const jittered = (backoffMs: number) => backoffMs * (0.5 + Math.random() * 0.5);
+
 /**
- * Milliseconds to wait after the n-th failure in a row (n ≥ 1) with so many left: full jitter, but never sooner than
- * the server's hint. Undefined when what is left is too short for another try.
+ * Milliseconds to wait after the n-th failure in a row (n ≥ 1) with so many left, by chance, but never sooner than the
+ * server's hint. Undefined when what is left is too short for another try.
  */
 export function retryDelayMs(
   failures: number,
   hintMs: number | undefined,
   leftMs: number,
 ): number | undefined {
-  const backoff = Math.random() * Math.min(doubled(failures), leftMs);
+  const backoff = jittered(Math.min(doubled(failures), leftMs));
   const delayMs = hintMs === undefined ? backoff : Math.max(backoff, lengthen(hintMs));
   return leftMs < LEAST_LEFT_MS || delayMs >= leftMs ? undefined : delayMs;
 }
 
 /**
  * Milliseconds to the next beat after the n-th failure in a row (n ≥ 1), at most `paceMs`: a hint may not cost a
- * lease. At least half the backoff is kept, so that a dead coordinator hears no more than two beats a pace.
+ * lease. A dead coordinator hears no more than two beats a pace.
  */
 export function beatDelayMs(failures: number, hintMs: number | undefined, paceMs: number): number {
-  const backoff = Math.min(doubled(failures), paceMs) * (0.5 + Math.random() * 0.5);
+  const backoff = jittered(Math.min(doubled(failures), paceMs));
   return hintMs === undefined ? backoff : Math.min(paceMs, Math.max(backoff, lengthen(hintMs)));
 }

@@ -26,15 +26,20 @@ def shorten(pace: float) -> float:
     return pace * (1 - _random.random() * 0.2)
 
 
+def _jittered(backoff: float) -> float:
+    """Half of it is left to chance: so nobody, however lucky, asks many times in a second."""
+    return backoff * (0.5 + _random.random() * 0.5)
+
+
 def retry_delay(failures: int, hint: float | None, left: float) -> float | None:
     """Seconds to wait after the n-th failure in a row, never under the hint; None when `left` is too short for it."""
-    backoff = _random.random() * min(_doubled(failures), max(0.0, left))
+    backoff = _jittered(min(_doubled(failures), max(0.0, left)))
     delay = backoff if hint is None else max(backoff, lengthen(hint))
     return None if left < _LEAST_LEFT_S or delay >= left else delay
 
 
 def beat_delay(failures: int, hint: float | None, pace: float) -> float:
     """Seconds to the next beat after the n-th failure in a row, at most `pace`: a hint may not cost a lease."""
-    # At least half the backoff is kept, so that a dead coordinator hears no more than two beats a pace.
-    backoff = min(_doubled(failures), pace) * (0.5 + _random.random() * 0.5)
+    # A dead coordinator hears no more than two beats a pace.
+    backoff = _jittered(min(_doubled(failures), pace))
     return backoff if hint is None else min(pace, max(backoff, lengthen(hint)))
