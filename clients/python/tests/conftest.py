@@ -30,8 +30,6 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, usual)
     for name in ("FLEETGATE_CLUSTER", "POD_NAME"):
         os.environ.pop(name, None)
-    # Whoever starts the tests in the background may have left it ignored, which every child would inherit.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and not config.option.collectonly:
         _stack = Stack()
         os.environ.update(FLEETGATE_URL=_stack.url, FLEETGATE_KEY=_stack.key)

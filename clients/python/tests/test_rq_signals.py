@@ -11,6 +11,7 @@ from support.broker import Broker
 from support.program import Program
 from support.proxy import Proxy
 from support.rq_workers import RqWorkers, ended
+from support.ttl import LONG, UNHURRIED
 
 from fleetgate import Fleet
 
@@ -54,7 +55,7 @@ def test_an_idle_worker_ends_though_what_rqs_handler_raises_is_lost(workers: RqW
 
 
 def test_a_late_signal_does_not_keep_a_worker_in_rqs_list(workers: RqWorkers, proxy: Proxy) -> None:
-    workers.set_ttl(30)
+    workers.set_ttl(LONG, UNHURRIED)
     worker = workers.start("w-0", FLEETGATE_URL=proxy.url)
     worker.says("*** Listening")
     time.sleep(1)

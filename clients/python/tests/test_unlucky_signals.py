@@ -11,6 +11,7 @@ from typing import Callable
 import pytest
 from support.program import Program
 from support.proxy import Proxy
+from support.ttl import UNHURRIED, set_ttl
 from support.until import until
 
 from fleetgate import Fleet, Pod, Queue
@@ -54,6 +55,7 @@ def test_a_signal_while_the_first_beat_is_on_its_way_leaves_no_pod(
 def test_a_second_ctrl_c_while_a_pod_leaves_at_exit_does_not_keep_it_in_the_count(
     program: Start, proxy: Proxy, fleet: Fleet
 ) -> None:
+    set_ttl(fleet, TTL, UNHURRIED)
     ending = program("unlucky", "slot", fleet.name, FLEETGATE_URL=proxy.url)
     ending.says("held")
     proxy.hold()
@@ -70,6 +72,7 @@ def test_a_second_ctrl_c_while_a_pod_leaves_at_exit_does_not_keep_it_in_the_coun
 def test_a_second_sigterm_while_fleetgate_work_leaves_does_not_keep_its_pod_in_the_count(
     program: Start, proxy: Proxy, queue: Queue, fleet: Fleet
 ) -> None:
+    set_ttl(fleet, TTL, UNHURRIED)
     line = (*WORK, fleet.name, "--queue", queue.name, "--", "cat")
     working = program(*line, FLEETGATE_URL=proxy.url)
     until(lambda: names(fleet), "it has joined")

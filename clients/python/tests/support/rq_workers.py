@@ -49,9 +49,9 @@ class RqWorkers:
             **{"FLEETGATE_FLEET": self.fleet.name, "POD_NAME": name, **environment},
         )
 
-    def set_ttl(self, seconds: float) -> None:
-        """How long pods and leases live; beats come every second."""
-        set_ttl(self.fleet, seconds)
+    def set_ttl(self, seconds: float, pace: float = 1.0) -> None:
+        """How long pods and leases live; beats come every `pace` seconds."""
+        set_ttl(self.fleet, seconds, pace)
 
     def enqueue(self, function: str, *arguments: object, queue: str = "work", **options: object) -> Job:
         """A job of rq_jobs.py."""
