@@ -6,6 +6,7 @@ import signal
 import time
 from typing import Callable
 
+import pytest
 from support.broker import Broker
 from support.program import Program
 from support.proxy import Proxy
@@ -15,13 +16,14 @@ from support.until import until
 from fleetgate import Fleet
 
 Start = Callable[..., Program]
-AWAY_S = 8.0
+AWAY_S = 30.0
 
 
 def _most_in_a_second(times: list[float]) -> int:
     return max(sum(1 for other in times if at <= other < at + 1) for at in times)
 
 
+@pytest.mark.long
 def test_open_goes_on_without_the_coordinator_and_recovers(
     broker: Broker, fleet: Fleet, program: Start, proxy: Proxy
 ) -> None:
@@ -41,6 +43,7 @@ def test_open_goes_on_without_the_coordinator_and_recovers(
     assert worker.ends() == 0
 
 
+@pytest.mark.long
 def test_closed_leaves_the_job_in_its_queue_until_the_coordinator_is_back(
     broker: Broker, fleet: Fleet, program: Start, proxy: Proxy
 ) -> None:
