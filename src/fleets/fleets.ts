@@ -57,14 +57,12 @@ export function makeFleets(room: FleetsOptions) {
     async heartbeat(fleet: string, body: z.output<typeof heartbeatBody>) {
       const answer = await beats.heartbeat(fleet, body);
       housekeeping.noticed(fleet, "members", "pods");
-      ledger.heard(fleet);
       return answer;
     },
 
     async heartbeats(fleet: string, body: z.output<typeof heartbeatsBody>) {
       const answer = await beats.heartbeats(fleet, body);
       housekeeping.noticed(fleet, "members", "pods");
-      ledger.heard(fleet);
       return answer;
     },
 

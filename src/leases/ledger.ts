@@ -12,8 +12,6 @@ export interface Ledger {
   waited(fleet: string, ms: number): void;
   /** Leases were ended by a call. */
   ended(fleet: string, leases: readonly string[]): void;
-  /** The fleet was heard of: a moment to write what has waited. */
-  heard(fleet: string): void;
 }
 
 /** Why a fleet's gate said no. */
@@ -52,12 +50,10 @@ export function makeLedger({ keys, clock }: Ground, tallies: Tallies): Ledger {
         grantedAt.set(lease, clock.local());
         tallies.add(account(fleet), FIELDS.grants);
       }
-      tallies.settle(account(fleet));
     },
 
     denied(fleet, reason) {
       tallies.add(account(fleet), FIELDS.denials(reason));
-      tallies.settle(account(fleet));
     },
 
     waited(fleet, ms) {
@@ -74,9 +70,6 @@ export function makeLedger({ keys, clock }: Ground, tallies: Tallies): Ledger {
         tallies.add(account(fleet), FIELDS.held(place < 0 ? HELD_BOUNDS_MS.length : place));
         tallies.add(account(fleet), FIELDS.heldMs, held);
       }
-      tallies.settle(account(fleet));
     },
-
-    heard: (fleet) => tallies.settle(account(fleet)),
   };
 }

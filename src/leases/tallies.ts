@@ -5,8 +5,8 @@ import * as scripts from "./scripts.ts";
 export interface Tallies {
   /** Adds to a field of the totals under a Redis key. */
   add(key: string, field: string, by?: number): void;
-  /** Writes what has waited under a key for a minute, in the background. */
-  settle(key: string): void;
+  /** Writes what has waited for a minute, under whatever key, in the background. */
+  settle(): void;
   /** What is not yet written. */
   waiting(key: string): ReadonlyMap<string, number>;
 }
@@ -16,6 +16,8 @@ export const TOTALS_TTL_MS = 31 * 86_400_000;
 
 const WAIT_MS = 60_000;
 const MAX_KEYS = 2_000;
+/** One trip to the store has room for so many. */
+const MAX_WRITTEN = 50;
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export function makeTallies({ store, clock, defer }: Omit<Ground, "keys">): Tallies {
@@ -31,21 +33,28 @@ export function makeTallies({ store, clock, defer }: Omit<Ground, "keys">): Tall
     tally.counts.set(field, (tally.counts.get(field) ?? 0) + by);
   }
 
-  async function write(key: string, counts: ReadonlyMap<string, number>): Promise<void> {
-    const call = { keys: { totals: key }, args: { key_ttl_ms: TOTALS_TTL_MS }, rest: [...counts].flat() };
-    // Counted again later, even where only the answer was lost: a total may be over, never silently short.
-    await store.run(scripts.tally, call).catch(() => {
-      for (const [field, by] of counts) add(key, field, by);
+  async function write(due: readonly [key: string, counts: ReadonlyMap<string, number>][]): Promise<void> {
+    const calls = due.map(([key, counts]) => {
+      return { keys: { totals: key }, args: { key_ttl_ms: TOTALS_TTL_MS }, rest: [...counts].flat() };
     });
+    const written: unknown[] = await store.runs(scripts.tally, calls).catch(() => []);
+    for (const [at, [key, counts]] of due.entries()) {
+      // Counted again later, even where only the answer was lost: a total may be over, never silently short.
+      if (!written[at]) for (const [field, by] of counts) add(key, field, by);
+    }
   }
 
   return {
     add,
-    settle(key) {
-      const tally = tallies.get(key);
-      if (!tally || clock.local() < tally.since + WAIT_MS) return;
-      tallies.delete(key);
-      defer(write(key, tally.counts));
+    settle() {
+      const due: [string, ReadonlyMap<string, number>][] = [];
+      // The oldest stand first. A fleet that fell silent is written too: it has no later call of its own.
+      for (const [key, { counts, since }] of tallies) {
+        if (due.length === MAX_WRITTEN || clock.local() < since + WAIT_MS) break;
+        tallies.delete(key);
+        due.push([key, counts]);
+      }
+      if (due.length > 0) defer(write(due));
     },
     waiting: (key) => tallies.get(key)?.counts ?? NONE,
   };

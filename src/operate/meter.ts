@@ -31,7 +31,7 @@ export function makeMeter(key: string, tallies: Tallies): Meter {
     },
     answered(status) {
       tallies.add(key, METER_FIELDS.requests(`${Math.floor(status / 100)}xx`));
-      tallies.settle(key);
+      tallies.settle();
     },
   };
 }

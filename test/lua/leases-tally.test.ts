@@ -35,6 +35,32 @@ test("what a minute counted is written with a later call, and once", async () =>
   expect(await totals(world)).toEqual(written);
 });
 
+test("what a fleet that fell silent counted is written with a later call of another", async () => {
+  const world = new World();
+  await lease(fleetOf(world, "silent"));
+  world.advance(MINUTE);
+  await fleetOf(world).beat();
+  await world.settle();
+  expect(await totals(world, "silent")).toEqual({ grants: 1 });
+});
+
+test("however many fleets came once and went, those that come later are counted", async () => {
+  const world = new World();
+  for (let at = 0; at < 2_050; at += 50)
+    await Promise.all(Array.from({ length: 50 }, (_, one) => fleetOf(world, `once-${at + one}`).acquire()));
+  for (let minute = 0; minute < 45; minute++) {
+    world.advance(MINUTE);
+    await fleetOf(world).beat();
+    await world.settle();
+  }
+  await lease(fleetOf(world));
+  world.advance(MINUTE);
+  await fleetOf(world).beat();
+  await world.settle();
+  expect(await totals(world)).toEqual({ grants: 1 });
+  expect((await totals(world, "once-1900")).grants).toBe(1);
+}, 120_000);
+
 test("the counts of several isolates add up, and a repeat of a request counts once", async () => {
   const world = new World();
   const other = world.isolate();
