@@ -1,14 +1,15 @@
 import type { Fleets } from "../fleets/fleets.ts";
 import type { Caller } from "../http/auth.ts";
 import { capacityOf } from "../leases/capacity.ts";
+import { policyOf } from "../leases/configuration.ts";
 import { DENIAL_REASONS, FIELDS, HELD_BOUNDS_MS } from "../leases/ledger.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { LimitLevel } from "../limits/schema.ts";
 import type { Queues } from "../queues/queues.ts";
 import type { QueueAnswer } from "../queues/schema.ts";
 import type { Ground } from "../redis/ground.ts";
+import { readEach } from "../redis/readable.ts";
 import { METER_FIELDS, STATUSES, TRIP_BOUNDS_MS, TRIP_FAILURES } from "./meter.ts";
-import { readablePolicy } from "./policies.ts";
 import * as scripts from "./scripts.ts";
 
 /** Totals by field; what was never counted is 0. */
@@ -66,18 +67,24 @@ export function makeReadings({ store, keys, clock, fleets, queues, limits }: Rea
     const now = await clock.now();
     const calls = names.map((fleet) => ({ keys: keys.fleet(fleet), args: { now }, rest: FLEET_FIELDS }));
     const replies = await store.runs(scripts.gauge, calls);
-    return names.flatMap((fleet, at) => {
+    return readEach(names, (fleet, at) => {
       const reply = replies[at];
-      if (!reply) return [];
+      if (!reply) return undefined;
       const [live, busy, starting, draining, policy, texts] = reply;
-      const capacities = Object.entries(readablePolicy(fleet, policy).classes).map(
+      const capacities = Object.entries(policyOf(fleet, policy).classes).map(
         ([name, { ratio }]): [string, number] => [name, capacityOf(live, ratio)],
       );
       const known = totalsOf(FLEET_FIELDS, texts);
-      return [
-        { fleet, live, busy, starting, draining, capacities, totals: (field) => known.get(field) ?? 0 },
-      ];
-    });
+      return {
+        fleet,
+        live,
+        busy,
+        starting,
+        draining,
+        capacities,
+        totals: (field: string) => known.get(field) ?? 0,
+      };
+    }).rows;
   }
 
   return async function read(caller: Pick<Caller, "mayTouch">): Promise<Readings> {

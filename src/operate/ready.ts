@@ -9,6 +9,8 @@ export function makeReady({ store, clock }: Ground) {
 
   return async function ready(): Promise<boolean> {
     if (known && clock.local() < known.until) return known.ready;
+    // While one asks, others hear what was last known.
+    if (known) known.until = clock.local() + MEMORY_MS;
     const answer = await store.time().then(
       () => true,
       () => false,

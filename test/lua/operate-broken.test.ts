@@ -71,6 +71,15 @@ test("a scrape counts what is broken among what it did not read", async () => {
   expect(after.get('fleetgate_limit_level{limit="two"}')).toBe(9);
 });
 
+test("a policy that cannot be read gives no capacity in a scrape: its fleet counts as unread", async () => {
+  const world = await twoOfEach();
+  await world.redis("SET", `${world.prefix}:{fleet:one}:policy`, JUNK_POLICY);
+  const samples = await scrape(world.isolate());
+  expect(samples.get("fleetgate_unread_fleets")).toBe(1);
+  expect([...samples.keys()].filter((name) => name.includes('fleet="one"'))).toEqual([]);
+  expect(samples.get('fleetgate_fleet_capacity{fleet="two",class="normal"}')).toBe(8);
+});
+
 test("a scaling answer for a broken record has no number: a zero would scale to nothing", async () => {
   const world = await twoOfEach();
   await world.redis("SET", `${world.prefix}:{fleet:one}:members`, "junk");

@@ -213,3 +213,13 @@ test("readyz tells whether the store answers, and asks it once a second at most;
   await isolate.send("/readyz", {});
   expect(await lane.seen()).toBe(2);
 });
+
+test("readyz asks the store once a second at most, too, when many ask at the same time", async () => {
+  const world = new World({ timeoutMs: 300 });
+  const { isolate, lane } = world.faulty("html502");
+  await isolate.send("/readyz", {});
+  world.advance(1_000);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => isolate.send("/readyz", {})));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
+  expect(await lane.seen()).toBe(2);
+});
