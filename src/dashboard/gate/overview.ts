@@ -66,7 +66,11 @@ export function makeOverview(api: Api) {
       const listed = answer.fleets;
       const isTold = wanted && (unreadable.has(wanted) || listed.some(({ fleet }) => fleet === wanted));
       const all = wanted && !isTold ? [...listed, { fleet: wanted, live: 0, busy: 0, capacity: 1 }] : listed;
-      const due = all.filter((row) => row.fleet !== wanted && isDue(row, known.get(row.fleet)));
+      const askedAt = ({ fleet }: FleetRow) => known.get(fleet)?.at ?? Number.NEGATIVE_INFINITY;
+      // Those that have waited longest come first, or the first by name would take every turn.
+      const due = all
+        .filter((row) => row.fleet !== wanted && isDue(row, known.get(row.fleet)))
+        .sort((one, other) => (askedAt(one) < askedAt(other) ? -1 : 1));
       const asked = [...all.filter(({ fleet }) => fleet === wanted), ...due.slice(0, AT_ONCE)];
       await Promise.all(asked.map((row) => ask(row, signal).catch(leaveOut)));
       rows = all;
