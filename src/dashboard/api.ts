@@ -1,4 +1,5 @@
 import type { ProblemBody } from "../problems.ts";
+import { hearDate } from "./clock.ts";
 
 const TIMEOUT_MS = 8_000;
 
@@ -39,6 +40,7 @@ export function makeApi(key: string): Api {
         cache: "no-store",
         signal: AbortSignal.any(signals),
       });
+      hearDate(response.headers.get("date"));
       const body = await response.json();
       if (response.ok) return body as Answer;
       throw new CallFailed(body as ProblemBody);

@@ -3,6 +3,7 @@ import type { FleetHistory } from "../operate/schema.ts";
 import { type Api, CallFailed, path } from "./api.ts";
 import { makeChart, type Span } from "./chart/chart.ts";
 import { makeSeen } from "./chart/series.ts";
+import { now } from "./clock.ts";
 import { html, setAttributes } from "./dom.ts";
 import { makeLimits } from "./panels/limits.ts";
 import type { Panel } from "./panels/panel.ts";
@@ -69,7 +70,7 @@ export function makeDetail({ api, again, onPreview }: DetailOptions) {
     },
 
     async refresh(wanted: string, tab: Tab, status: StatusAnswer | undefined, signal: AbortSignal) {
-      if (status) seen.add(status, Date.now());
+      if (status) seen.add(status, now());
       await Promise.all([
         readHistory(wanted, chart.span, signal),
         panels[tab].refresh(wanted, status, signal),

@@ -48,6 +48,7 @@ export function serve(
     context.set("trace", trace);
     await withTrips(trace.trips, next);
     context.header("x-request-id", trace.id);
+    context.header("date", new Date().toUTCString());
     const { status } = context.res;
     const level = status >= 500 ? "error" : "info";
     const { route, caller, fleet, queue, trips } = trace;

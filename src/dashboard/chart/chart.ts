@@ -1,4 +1,5 @@
 import type { FleetHistory } from "../../operate/schema.ts";
+import { now } from "../clock.ts";
 import { html, setAttributes, setText } from "../dom.ts";
 import { makeLegend } from "./legend.ts";
 import { makePlot } from "./plot.ts";
@@ -42,10 +43,10 @@ export function makeChart(onSpan: (span: Span) => void) {
   function draw() {
     if (width === 0) return;
     plot ??= makePlot(frame, width, (at) => legend.update(points[at ?? points.length - 1], at !== undefined));
-    const now = Date.now();
+    const end = now();
     // With nothing but what the page saw, an empty hour would hide it.
-    const first = hasHistory ? 0 : Math.min(points[0]?.at ?? now, now - SHORTEST_MS);
-    plot.show(points, Math.max(first, now - SPANS[span].ms), now);
+    const first = hasHistory ? 0 : Math.min(points[0]?.at ?? end, end - SHORTEST_MS);
+    plot.show(points, Math.max(first, end - SPANS[span].ms), end);
   }
 
   function makeAgain() {
