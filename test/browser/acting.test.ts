@@ -1,8 +1,5 @@
-import type { Page } from "playwright-core";
 import { expect, test, vi } from "vitest";
-import { describeSite, figure, SOON } from "./site.ts";
-
-const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+import { button, describeSite, figure, SOON } from "./site.ts";
 
 describeSite("acting", (site) => {
   test("a key is asked for once, kept in the tab alone, and a wrong one is told in words", async () => {

@@ -96,6 +96,9 @@ export class Site {
   takeComplaints = (): string[] => this.#complaints.splice(0);
 }
 
+/** The button of that very name. */
+export const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
 /** The number that a fleet's card shows. */
 export const figure = (page: Page, fleet: string, name: string): Promise<string | null> =>
   page.textContent(`[data-fleet="${fleet}"] [data-figure="${name}"]`);

@@ -1,6 +1,7 @@
-import type { DeadAnswer, RedriveAnswer } from "../../queues/schema.ts";
+import type { DeadAnswer, QueueAnswer, RedriveAnswer } from "../../queues/schema.ts";
 import { announce } from "../announce.ts";
 import { type Api, CallFailed, path } from "../api.ts";
+import { now } from "../clock.ts";
 import { html, setAttributes, setText } from "../dom.ts";
 import { duration, several } from "../format.ts";
 import { wordsOf } from "../words.ts";
@@ -29,7 +30,7 @@ export function makeDead(api: Api, again: () => void) {
   const message = makeMessage();
   const pager = makePager("dead letters", again);
   const table = makeTable<Letter>("Dead letters", COLUMNS, ({ id }) => id, makeLetter);
-  const none = html("p", { class: "none", text: "No task is dead." });
+  const none = html("p", { class: "none", hidden: true, text: "No task is dead." });
   const head = html("div", { class: "dead-head" }, heading, all, close);
   const element = html(
     "section",
@@ -45,7 +46,7 @@ export function makeDead(api: Api, again: () => void) {
     const { row, cells } = makeCells(COLUMNS);
     setText(cells.task, id);
     const button = html("button", { type: "button", text: "Redrive", "aria-label": `Redrive ${id}` });
-    button.addEventListener("click", () => redrive({ ids: [id] }));
+    button.addEventListener("click", () => redrive([id]));
     cells.redrive.append(button);
     return {
       element: row,
@@ -54,16 +55,22 @@ export function makeDead(api: Api, again: () => void) {
         setText(cells.error, error ?? "–");
         setAttributes(cells.error, { title: error ?? undefined });
         setText(cells.deliveries, deliveries);
-        setText(cells.died, `${duration(Math.max(0, Date.now() - died_at))} ago`);
+        setText(cells.died, `${duration(Math.max(0, now() - died_at))} ago`);
       },
     };
   }
 
-  async function redrive(body: { ids?: string[] }) {
+  async function redrive(ids?: string[]) {
     if (queue === undefined) return;
+    const url = path`/v1/queues/${queue}`;
     try {
-      const { redriven } = await api.send<RedriveAnswer>("POST", path`/v1/queues/${queue}/redrive`, body);
-      const said = `${several(redriven, "task")} made ready again.`;
+      const { dead } = ids ? { dead: ids.length } : await api.get<QueueAnswer>(url);
+      let done = 0;
+      // A call takes a thousand at most. What dies meanwhile is left, or a task that always fails had no end.
+      for (let redriven = 1; redriven > 0 && done < dead; done += redriven) {
+        ({ redriven } = await api.send<RedriveAnswer>("POST", `${url}/redrive`, ids ? { ids } : {}));
+      }
+      const said = `${several(done, "task")} made ready again.`;
       message.say(said);
       announce(said);
       again();
@@ -77,7 +84,7 @@ export function makeDead(api: Api, again: () => void) {
     table.update([]);
     setAttributes(element, { hidden: true });
   }
-  all.addEventListener("click", () => redrive({}));
+  all.addEventListener("click", () => redrive());
   close.addEventListener("click", shut);
 
   return {
@@ -86,6 +93,8 @@ export function makeDead(api: Api, again: () => void) {
     open(wanted: string) {
       queue = wanted;
       pager.reset();
+      table.update([]);
+      for (const one of [none, all]) setAttributes(one, { hidden: true });
       message.say("");
       setText(heading, `Dead letters of ${wanted}`);
       setAttributes(element, { hidden: false });
@@ -97,8 +106,8 @@ export function makeDead(api: Api, again: () => void) {
       try {
         const url = `${path`/v1/queues/${queue}/dead`}?limit=${PAGE}${pager.query}`;
         const { tasks, next } = await api.get<DeadAnswer>(url, signal);
+        if (!pager.update(next, tasks.length === 0)) return;
         table.update(tasks);
-        pager.update(next);
         setAttributes(all, { hidden: tasks.length === 0 });
         setAttributes(table.element, { hidden: tasks.length === 0 });
         setAttributes(none, { hidden: tasks.length > 0 });

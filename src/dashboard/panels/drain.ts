@@ -51,13 +51,13 @@ export function makeDrain(api: Api, onChange: () => void) {
     return { element: html("li", {}, `${nameOf(target)} is told to drain`, undo), update() {} };
   });
 
-  async function set(target: Target, drain: boolean) {
+  async function set(target: Target, drain: boolean, of = fleet) {
     try {
-      const { draining } = await api.send<DrainAnswer>("POST", path`/v1/fleets/${fleet}/drain`, {
+      const { draining } = await api.send<DrainAnswer>("POST", path`/v1/fleets/${of}/drain`, {
         ...target,
         drain,
       });
-      show(draining);
+      if (of === fleet) show(draining);
       message.say("");
       announce(drain ? `${nameOf(target)} is told to drain` : `${nameOf(target)} may go on`);
       onChange();
@@ -68,10 +68,11 @@ export function makeDrain(api: Api, onChange: () => void) {
 
   /** Tells after asking; pods finish what they hold. */
   async function drain(target: Target) {
+    const of = fleet;
     const consequence =
-      `It hears so within ${duration(heartbeatMs + HEARD_MS)}, takes nothing new, finishes what it holds and leaves. ` +
+      `In the fleet ${of}. It hears so within ${duration(heartbeatMs + HEARD_MS)}, takes nothing new, finishes what it holds and leaves. ` +
       "This ends after 24 hours, or when you take it back.";
-    if (await confirmThat(`Drain ${nameOf(target)}?`, consequence, "Drain")) await set(target, true);
+    if (await confirmThat(`Drain ${nameOf(target)}?`, consequence, "Drain")) await set(target, true, of);
   }
 
   button.addEventListener("click", () => drain({ cluster: choice.value }));

@@ -36,6 +36,7 @@ export function makeLimits(api: Api, again: () => void): Panel {
   );
   const none = html("p", {
     class: "none",
+    hidden: true,
     text: "No limit was heard of in the last 24 hours. A silent one, or another key, can be named above.",
   });
   const broken = makeBroken("Limits");

@@ -16,7 +16,13 @@ export function makePager(what: string, onTurn: () => void) {
     cursors.push(next);
     onTurn();
   });
-  const element = html("nav", { class: "pager", "aria-label": `Pages of ${what}` }, back, place, forth);
+  const element = html(
+    "nav",
+    { class: "pager", "aria-label": `Pages of ${what}`, hidden: true },
+    back,
+    place,
+    forth,
+  );
   return {
     element,
     /** Where the page begins, as a query string's end. */
@@ -24,15 +30,24 @@ export function makePager(what: string, onTurn: () => void) {
       const cursor = cursors.at(-1);
       return cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     },
-    update(following: string | null) {
+    /** After each page; false where it emptied meanwhile: then the one before is asked for. */
+    update(following: string | null, isEmpty: boolean): boolean {
+      if (isEmpty && cursors.length > 0) {
+        cursors.pop();
+        onTurn();
+        return false;
+      }
       next = following;
       setText(place, `page ${cursors.length + 1}`);
       setAttributes(back, { disabled: cursors.length === 0 });
       setAttributes(forth, { disabled: next === null });
       setAttributes(element, { hidden: cursors.length === 0 && next === null });
+      return true;
     },
     reset() {
       cursors = [];
+      next = null;
+      setAttributes(element, { hidden: true });
     },
   };
 }

@@ -25,7 +25,7 @@ const COLUMNS = {
 export function makePods(api: Api, again: () => void): Panel {
   const drain = makeDrain(api, again);
   const pager = makePager("pods", again);
-  const none = html("p", { class: "none", text: "No pod lives or holds a lease." });
+  const none = html("p", { class: "none", hidden: true, text: "No pod lives or holds a lease." });
   const table = makeTable<Pod>("Pods", COLUMNS, keyOf, (pod) => makePod(pod, drain.drain));
   return {
     element: html("div", {}, drain.element, table.element, none, pager.element),
@@ -35,14 +35,15 @@ export function makePods(api: Api, again: () => void): Panel {
         signal,
       );
       const [answer] = await Promise.all([pods, drain.refresh(fleet, status, signal)]);
+      if (!pager.update(answer.next, answer.pods.length === 0)) return;
       table.update(answer.pods);
-      pager.update(answer.next);
       setAttributes(none, { hidden: answer.pods.length > 0 });
       setAttributes(table.element, { hidden: answer.pods.length === 0 });
     },
     reset() {
       pager.reset();
       table.update([]);
+      setAttributes(none, { hidden: true });
       drain.reset();
     },
   };

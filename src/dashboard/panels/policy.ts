@@ -21,6 +21,8 @@ export function makePolicy(
   let live = 0;
   let saved: Policy | undefined;
   let settled = 0;
+  /** The policy of another that was told of, so that saving may replace it. */
+  let told = "";
   const fields = makePolicyForm(edited);
   const effect = html("p", { class: "effect", role: "status" });
   const save = html("button", { class: "primary", text: "Save" });
@@ -46,15 +48,28 @@ export function makePolicy(
 
   function show(policy: Policy) {
     saved = policy;
+    told = "";
+    setAttributes(form, { hidden: false });
     fields.show(policy);
     edited();
+  }
+
+  function tell(policy: string) {
+    told = policy;
+    message.say("The policy was changed elsewhere meanwhile. Saving replaces that; Discard shows it.");
   }
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (!saved) return;
+    const [wanted, url] = [fields.read(saved), path`/v1/fleets/${fleet}/policy`];
+    const [base, of] = [canonical(saved), fleet];
     try {
-      const answer = await api.send<Policy>("PUT", path`/v1/fleets/${fleet}/policy`, fields.read(saved));
+      const there = canonical(await api.get<Policy>(url));
+      if (of !== fleet) return;
+      if (there !== base && there !== told) return tell(there);
+      const answer = await api.send<Policy>("PUT", url, wanted);
+      if (of !== fleet) return;
       settled = performance.now() + SETTLES_MS;
       show(answer);
       message.say("Saved. In force everywhere within 5 seconds.");
@@ -76,13 +91,15 @@ export function makePolicy(
       const isNews = !saved || canonical(status.policy) !== canonical(saved);
       if (isNews && performance.now() > settled) {
         if (!isEdited()) show(status.policy);
-        else
-          message.say("The policy was changed elsewhere meanwhile. Saving replaces that; Discard shows it.");
+        else tell(canonical(status.policy));
       }
       edited();
     },
     reset() {
       saved = undefined;
+      settled = 0;
+      // Until its policy is known, nothing is shown of a fleet rather than what was another's.
+      setAttributes(form, { hidden: true });
       message.say("");
       onPreview(undefined);
     },

@@ -18,6 +18,7 @@ export function makeQueues(api: Api, again: () => void): Panel {
   const table = makeQueueTable((queue) => dead.open(queue));
   const none = html("p", {
     class: "none",
+    hidden: true,
     text: "No queue of this fleet was heard of in the last 24 hours. A silent one can be named above.",
   });
   let wanted = "";
@@ -58,6 +59,7 @@ export function makeQueues(api: Api, again: () => void): Panel {
     },
     reset() {
       table.update([]);
+      setAttributes(none, { hidden: true });
       message.say("");
       dead.close();
     },
