@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { fleetOf, lease } from "../support/fleet.ts";
+import { claimOne, queueOf } from "../support/queue.ts";
 import { World } from "../support/world.ts";
 
 interface Heard {
@@ -198,4 +199,25 @@ test("with the store down there is a 503 before any event, and a stream under wa
   const world = new World({ timeoutMs: 300 });
   const { isolate } = world.faulty("html502");
   expect((await isolate.get("/v1/fleets/render/events")).status).toBe(503);
+});
+
+test("a task's lease that ran out is told, also where another claim has found that before the next look", async () => {
+  const world = new World();
+  const fleet = fleetOf(world);
+  const queue = queueOf(world);
+  await queue.configure();
+  await fleet.policy({ ttl_ms: 86_400_000 });
+  await fleet.beatMany(4);
+  await fleet.beat({ pod: "drains", state: "draining" });
+  await fleet.beat({ pod: "starts", state: "starting" });
+  await queue.enqueue();
+  await claimOne(queue);
+  const stream = await listen(world);
+  expect((await stream.events())[0]?.data).toMatchObject({ live: 4, pods: 6 });
+  world.advance(26_000);
+  expect(await stream.events()).toEqual([]);
+  world.advance(2_500);
+  await claimOne(queue, { pod: "worker-1" });
+  const heard = [...(await stream.events()), ...(await stream.events())];
+  expect(names(heard)).toEqual([["lapsed", "worker-0"]]);
 });
