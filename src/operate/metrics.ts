@@ -22,29 +22,37 @@ type Samples = Metric["samples"];
 export function makeMetrics(room: MetricsOptions) {
   const read = makeReadings(room);
   const key = room.keys.totals;
-  let known = new Map<string, number>();
+  let known: ReadonlyMap<string, number> = new Map();
+  /** What was told while the store was down, until the store's own totals have come as far: a counter never falls. */
+  let told: ReadonlyMap<string, number> = new Map();
 
   return async function metrics(caller: Pick<Caller, "mayTouch">): Promise<string> {
     try {
       const readings = await read(caller);
-      known = readings.meter;
       const totals = readings.meter;
+      // Totals that fell began anew, and what was told with them.
+      if ([...known].some(([field, count]) => (totals.get(field) ?? 0) < count)) told = new Map();
+      known = totals;
       return prometheusText([
         gauge("up", "Whether the store answered this scrape.", [{ value: 1 }]),
         ...fleetMetrics(readings.fleets),
         ...queueMetrics(readings.queues),
         ...limitMetrics(readings.limits),
         ...unreadMetrics(readings.unread),
-        ...meterMetrics((field) => totals.get(field) ?? 0),
+        ...meterMetrics((field) => Math.max(totals.get(field) ?? 0, told.get(field) ?? 0)),
         ...storeMetrics(readings.info),
       ]);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       // What this isolate saw last, and what it could not write since.
-      const waiting = room.tallies.waiting(key);
+      const waiting = [...room.tallies.waiting(key)];
+      told = new Map([
+        ...known,
+        ...waiting.map(([field, by]) => [field, (known.get(field) ?? 0) + by] as const),
+      ]);
       return prometheusText([
         gauge("up", "Whether the store answered this scrape.", [{ value: 0 }]),
-        ...meterMetrics((field) => (known.get(field) ?? 0) + (waiting.get(field) ?? 0)),
+        ...meterMetrics((field) => told.get(field) ?? 0),
       ]);
     }
   };

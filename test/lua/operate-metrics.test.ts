@@ -138,6 +138,24 @@ test("with the store down a scrape still answers what the isolate knows", async 
   expect([...samples.keys()].filter((name) => /fleet_|queue_|limit_|unread_/.test(name))).toEqual([]);
 });
 
+test("no counter falls when the store is back before what was told meanwhile has been written", async () => {
+  const world = new World({ timeoutMs: 300 });
+  const { isolate } = world.faulty("holdRequest");
+  await isolate.get("/v1/nowhere");
+  const counts = async () => {
+    const samples = await scrape(isolate);
+    return [samples.get("fleetgate_up"), samples.get('fleetgate_requests_total{status="4xx"}')];
+  };
+  expect(await counts()).toEqual([0, 1]);
+  expect(await counts()).toEqual([1, 1]);
+  isolate.advance(MINUTE);
+  await isolate.get("/v1/nowhere");
+  await isolate.settle();
+  expect(await counts()).toEqual([1, 2]);
+  await world.redis("DEL", `${world.prefix}:totals`);
+  expect(await counts()).toEqual([1, 0]);
+});
+
 test("a scrape under load changes nothing that is stored, and no decision", async () => {
   const world = new World();
   const fleet = fleetOf(world);
