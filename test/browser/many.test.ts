@@ -28,6 +28,22 @@ describeSite("many and long", (site) => {
     }
   });
 
+  test("with forced colours the chart's lines still differ, and the tab in sight from the others", async () => {
+    await site.scene.beat("forced", "aws", 2);
+    const page = await site.open({ at: "#/forced/pods", forcedColors: "active" });
+    await page.waitForSelector(".plot canvas");
+    const colours = await page.$eval(".plot", (plot) =>
+      ["busy", "live", "capacity", "grid"].map((name) => {
+        (plot as HTMLElement).style.color = `var(--chart-${name})`;
+        return getComputedStyle(plot).color;
+      }),
+    );
+    expect(new Set(colours).size).toBe(4);
+    const border = (tab: string) =>
+      page.$eval(`#tab-${tab}`, (one) => getComputedStyle(one).borderBottomColor);
+    await vi.waitFor(async () => expect(await border("pods")).not.toBe(await border("queues")), SOON);
+  });
+
   test("all dead letters are redriven, more than one call can take, and a page that emptied leads back", async () => {
     const { scene } = site;
     await scene.put("/v1/fleets/graves/policy", { ttl_ms: 3_600_000, classes: { normal: { ratio: 1 } } });

@@ -14,7 +14,7 @@ type Letter = DeadAnswer["tasks"][number];
 const PAGE = 20;
 const COLUMNS = {
   task: { title: "Task" },
-  reason: { title: "Reason" },
+  reason: { title: "Reason", kind: "text" },
   error: { title: "Error", kind: "wide" },
   deliveries: { title: "Deliveries", kind: "number" },
   died: { title: "Died", kind: "number" },

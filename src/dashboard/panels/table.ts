@@ -4,7 +4,7 @@ import { keyedList, type Row } from "../keyed.ts";
 /** The columns of a table by name, in order; a phone has no room for the `wide` ones, and `rest` takes what is left. The first one heads the row. */
 export type Columns = Record<
   string,
-  { title: string; kind?: "number" | "wide" | "number wide" | "rest" | "action" }
+  { title: string; kind?: "number" | "text" | "wide" | "number wide" | "rest" | "action" }
 >;
 
 /** A table that keeps its rows' elements; `caption` names it for those who hear it. */
