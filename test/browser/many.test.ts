@@ -44,6 +44,30 @@ describeSite("many and long", (site) => {
     await vi.waitFor(async () => expect(await border("pods")).not.toBe(await border("queues")), SOON);
   });
 
+  test("the whole of a long error can be read by keyboard, and on a phone", async () => {
+    const { scene } = site;
+    await scene.beat("errors", "aws", 2);
+    await scene.put("/v1/queues/errors", { fleet: "errors", max_deliveries: 1 });
+    await scene.post("/v1/queues/errors/tasks", { payload: 1 });
+    const claim = { cluster: "aws", pod: "worker-0", instance: "01J8Z" };
+    const { tasks } = await scene.post<{ tasks: { lease: { id: string } }[] }>(
+      "/v1/queues/errors/claim",
+      claim,
+    );
+    const error = `${"Traceback ".repeat(60)}CUDA out of memory`;
+    for (const { lease } of tasks)
+      await scene.post("/v1/queues/errors/fail", { lease: lease.id, error, retry: false });
+    const page = await site.open({ at: "#/errors/queues", viewport: { width: 320, height: 700 } });
+    await button(page, "Dead letters of errors: 1").click();
+    await page.focus(".dead summary");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".dead details[open] p:visible");
+    expect(await page.textContent(".dead details p")).toBe(error);
+    await page.waitForTimeout(2_500);
+    expect(await page.isVisible(".dead details[open] p")).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  });
+
   test("all dead letters are redriven, more than one call can take, and a page that emptied leads back", async () => {
     const { scene } = site;
     await scene.put("/v1/fleets/graves/policy", { ttl_ms: 3_600_000, classes: { normal: { ratio: 1 } } });

@@ -12,10 +12,12 @@ import { makeCells, makeTable } from "./table.ts";
 type Letter = DeadAnswer["tasks"][number];
 
 const PAGE = 20;
+/** More of an error is folded away. */
+const GLANCE = 80;
 const COLUMNS = {
   task: { title: "Task" },
   reason: { title: "Reason", kind: "text" },
-  error: { title: "Error", kind: "wide" },
+  error: { title: "Error", kind: "text" },
   deliveries: { title: "Deliveries", kind: "number" },
   died: { title: "Died", kind: "number" },
   redrive: { title: "Redrive", kind: "action" },
@@ -48,12 +50,19 @@ export function makeDead(api: Api, again: () => void) {
     const button = html("button", { type: "button", text: "Redrive", "aria-label": `Redrive ${id}` });
     button.addEventListener("click", () => redrive([id]));
     cells.redrive.append(button);
+    const [short, summary, whole] = [html("span"), html("summary"), html("p")];
+    const folded = html("details", {}, summary, whole);
+    cells.error.append(short, folded);
     return {
       element: row,
       update({ reason, error, deliveries, died_at }: Letter) {
         setText(cells.reason, reason);
-        setText(cells.error, error ?? "–");
-        setAttributes(cells.error, { title: error ?? undefined });
+        const text = error ?? "–";
+        const isLong = text.length > GLANCE;
+        setText(short, isLong ? "" : text);
+        setAttributes(folded, { hidden: !isLong });
+        setText(summary, isLong ? `${text.slice(0, GLANCE)}…` : "");
+        setText(whole, isLong ? text : "");
         setText(cells.deliveries, deliveries);
         setText(cells.died, `${duration(Math.max(0, now() - died_at))} ago`);
       },
