@@ -12,7 +12,7 @@ export interface Registry {
   noticed(name: string, ...records: string[]): void;
   /** Names heard of in the last 24 h. */
   names(): Promise<string[]>;
-  /** At most `limit` of the names, in turn where there are more: as many as one run of a cron can visit. */
+  /** As many of the names as one run of a cron can visit; where there are more, which ones is left to chance. */
   turn(limit: number): Promise<string[]>;
 }
 

@@ -11,7 +11,7 @@ export interface Tallies {
   waiting(key: string): ReadonlyMap<string, number>;
 }
 
-/** Totals outlive the longest history (30 days), and end when nobody adds to them. */
+/** Totals outlive the longest history (30 days). They begin anew after it, unless samples are taken beside them. */
 export const TOTALS_TTL_MS = 31 * 86_400_000;
 
 const WAIT_MS = 60_000;
