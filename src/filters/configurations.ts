@@ -53,9 +53,11 @@ export function makeConfigurations({ store, keys }: Ground): Configurations {
         if (after === undefined) return;
         const kept = new Set(after?.generations.map(({ id }) => id));
         const dropped = before?.generations.filter(({ id }) => !kept.has(id)) ?? [];
+        // What stands where the newest begins was left there when a configuration was lost.
+        const [newest] = after?.generations ?? [];
         const done = await store.run(scripts.setFilter, {
           keys: at,
-          restKeys: shardsOf(at, dropped),
+          restKeys: shardsOf(at, newest ? [newest, ...dropped] : dropped),
           args: { before: versionOf(text), text: after ? toText(after) : "" },
         });
         memory.delete(filter);

@@ -1,4 +1,4 @@
--- Replaces or removes the configuration of a filter, and drops the shards that it no longer names.
+-- Replaces or removes the configuration of a filter, and drops the shards that it no longer names or begins anew.
 -- KEYS: configuration (string), then any number of: shard (string)
 -- ARGV: before, text: the version it is thought to have, empty for none; an empty text removes
 -- Reply: 1 when that was done, 0 when it has another version by now

@@ -74,6 +74,22 @@ test("a configuration that is junk is a clean 500, or none, and a PUT mends it",
   }
 });
 
+test.each(["SET", "DEL"])(
+  "after %s of its configuration a filter that is PUT again starts empty",
+  async (damage) => {
+    const world = new World();
+    const filter = filterOf(world);
+    await filter.set({ capacity: 10 });
+    await filter.add(...names("old", 1_000));
+    const [record = ""] = await world.redis<string[]>("KEYS", `${world.prefix}:*:configuration`);
+    await world.redis(damage, record, ...(damage === "SET" ? ["junk"] : []));
+    expect((await filter.set({ capacity: 10 })).status).toBe(200);
+    expect(await world.redis("KEYS", `${world.prefix}:*:bits:*`)).toEqual([]);
+    expect(await filter.add("a")).toBe(1);
+    expect(await filter.check("a", "b", "old-0")).toEqual([true, false, false]);
+  },
+);
+
 test("bits of another type are a clean 500, not an answer", async () => {
   const world = new World();
   const filter = filterOf(world);
