@@ -60,7 +60,7 @@ export function makeConfigurations({ store, keys, clock }: Ground): Configuratio
         if (error instanceof StoreFault) return undefined;
         throw error;
       });
-      const mixed = before !== undefined && (before.mixed || !sameClasses(before.policy, policy));
+      const mixed = before === undefined || before.mixed || !sameClasses(before.policy, policy);
       const text = JSON.stringify({ policy, mixed });
       await store.run(scripts.setPolicy, { keys: keys.fleet(fleet), args: { text } });
       memory.delete(fleet);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { makeKeys } from "../../src/redis/keys.ts";
 import { lease, type TestFleet } from "../support/fleet.ts";
 import { claimOne, fill, idsOf, openQueue } from "../support/queue.ts";
 
@@ -41,6 +42,17 @@ test("waiting tasks of a class that was raised use its new share", async () => {
   await ratios(fleet, { normal: 0.8, low: 1 });
   for (let slot = 0; slot < 8; slot++) await lease(fleet);
   expect(idsOf(await queue.claim({ max: 10 }))).toEqual(["t0", "t1"]);
+});
+
+test("a policy put over one that cannot be read may have changed shares too", async () => {
+  const { queue, fleet, world } = await openQueue(10);
+  await ratios(fleet, { normal: 0.8, high: 1, batch: 1 });
+  await fill(queue, 30, { class: "batch", priority: 9 });
+  await world.redis("SET", makeKeys(world.prefix).fleet("render").policy, "junk");
+  await ratios(fleet, { normal: 0.8, high: 1, batch: 0.3 });
+  for (let slot = 0; slot < 8; slot++) await lease(fleet);
+  await queue.enqueue({ id: "h", class: "high" });
+  expect(idsOf(await queue.claim({ max: 10 }))).toEqual(["h"]);
 });
 
 test("a class that the policy has lost counts as normal, and its tasks keep their class", async () => {
