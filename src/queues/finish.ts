@@ -23,6 +23,8 @@ interface Fate {
 }
 
 const HOUR_MS = 3_600_000;
+/** So many are handed back in a step: Lua's unpack dies at 8,000 values, and what was written before stays written. */
+const STEP = 1_000;
 
 export function makeFinish({ store, keys, clock, configs, denials, ledger }: QueuesOptions) {
   return {
@@ -89,13 +91,11 @@ export function makeFinish({ store, keys, clock, configs, denials, ledger }: Que
       const ended: string[] = [];
       for (const [queue, held] of byQueue) {
         if (queue === "") continue;
-        ended.push(
-          ...(await store.run(scripts.handBack, {
-            keys: keys.queue(fleet, queue),
-            args: { now },
-            rest: held,
-          })),
-        );
+        for (let from = 0; from < held.length; from += STEP) {
+          const rest = held.slice(from, from + STEP);
+          const call = { keys: keys.queue(fleet, queue), args: { now }, rest };
+          ended.push(...(await store.run(scripts.handBack, call)));
+        }
       }
       denials.forget(fleet);
       ledger.ended(fleet, ended);

@@ -1,6 +1,6 @@
 -- Returns deliveries of a pod that leaves: the tasks are ready again, and the delivery does not count.
 -- KEYS: members, ready, timers (zsets), running (hash)
--- ARGV: now, then per task: lease
+-- ARGV: now, then per task: lease; at most 1,000, since a ZADD takes two values for each
 -- Reply: the leases that were live and are ended
 local members, ready, timers, running = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local now, leases, flights = tonumber(ARGV[1]), { unpack(ARGV, 2) }, {}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fleetOf, lease } from "../support/fleet.ts";
-import { claimOne, idsOf, numbered, openQueue, queueOf } from "../support/queue.ts";
+import { claimOne, fill, idsOf, numbered, openQueue, queueOf } from "../support/queue.ts";
 
 test("leave gives slots and tasks of every queue back, each in its place, and nobody else's", async () => {
   const { queue, fleet, world } = await openQueue(50);
@@ -34,6 +34,23 @@ test("tasks handed back start elsewhere at once, at their first delivery", async
   await claimOne(queue);
   await fleet.leave();
   expect((await queue.claim({ pod: "next" })).body.tasks).toMatchObject([{ id: "t1", delivery: 1 }]);
+});
+
+test("a pod that holds thousands of tasks hands all of them back, and none is lost", async () => {
+  const count = 4_100;
+  const { queue, fleet } = await openQueue(0, { lease_ttl_ms: 60_000 });
+  await fleet.batch(
+    "b",
+    Array.from({ length: 82 }, (_, at) => ({ pod: `w${at}`, slots: 64 })),
+  );
+  await fill(queue, count);
+  for (let claimed = 0; claimed < count; claimed += 10) await queue.claim({ max: 10 });
+  expect(await queue.status()).toMatchObject({ ready: 0, in_flight: count });
+  const { status, body } = await fleet.leave();
+  expect([status, body.released?.length]).toEqual([200, count]);
+  expect(await queue.status()).toMatchObject({ ready: count, in_flight: 0 });
+  expect(await fleet.status()).toMatchObject({ busy: 0 });
+  expect((await queue.task("t4099")).body).toMatchObject({ state: "ready", deliveries: 0, deferred: 1 });
 });
 
 test("leaving twice, and after a lapse, hands nothing back again", async () => {
