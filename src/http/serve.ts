@@ -62,15 +62,17 @@ export function serve(
     answered?.(status);
   });
 
-  const byPath = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1"));
-  for (const [path, group] of byPath) {
-    for (const one of group) app.on(one.method, path, (context) => answer(one, context, auth));
-    const methods = group.map(({ method }) => method);
-    app.all(path, () => refuseMethod(methods));
+  const paths = new Set<string>();
+  for (const one of operations) {
+    const path = one.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.on(one.method, path, (context) => answer(one, context, auth));
+    paths.add(path);
   }
+  // Last, since a path may be that of another call too: tasks/batch, and the task of that id.
+  for (const path of paths) app.all(path, () => refuseMethod(methodsOf(operations, path)));
 
   addPages(app);
-  const pages = app.routes.filter(({ method, path }) => method === "GET" && !byPath.has(path));
+  const pages = app.routes.filter(({ method, path }) => method === "GET" && !paths.has(path));
   for (const { path } of pages) app.all(path, () => refuseMethod(["GET"]));
   app.notFound((context) =>
     problemResponse(new Problem("not-found", "no such path; see /openapi.json"), context.get("trace").id),
@@ -115,6 +117,11 @@ async function answer(operation: Operation, context: Context<Env>, auth: Auth): 
   const content = reply.content ?? reply.json ?? JSON.stringify(reply.body);
   const media = operation.media ?? "application/json";
   return context.body(content, reply.status ?? 200, { "content-type": media, ...reply.headers });
+}
+
+function methodsOf(operations: readonly Operation[], path: string): string[] {
+  const isOf = (one: Operation) => RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
+  return operations.filter(isOf).map(({ method }) => method);
 }
 
 function refuseMethod(methods: readonly string[]): never {

@@ -19,6 +19,15 @@ test("a waiting task is cancelled at once, and cancelling again says the same", 
   expect(await queue.status()).toMatchObject({ ready: 0, delayed: 0, backlog: 0 });
 });
 
+test("a task may have the id that another call's path ends in", async () => {
+  const { queue } = await openQueue();
+  for (const id of ["batch", "tasks", "dead"]) {
+    expect((await queue.enqueue({ id })).status).toBe(201);
+    expect((await queue.task(id)).body).toMatchObject({ id, state: "ready" });
+    expect((await queue.cancel(id)).body).toEqual({ id, state: "cancelled" });
+  }
+});
+
 test("a task in flight loses its lease and its slot at once, and its worker hears so at the next beat", async () => {
   const { queue, fleet } = await openQueue(1);
   await queue.enqueue({ id: "t1" });
