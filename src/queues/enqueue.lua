@@ -5,7 +5,7 @@
 -- Reply: per task {outcome, state}; outcome is added, duplicate, conflict, full or unknown
 local keys = { members = KEYS[1], ready = KEYS[2], timers = KEYS[3], running = KEYS[4], dead = KEYS[5] }
 local now, max_backlog, max_deliveries = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local count, before, made, sets, ready, delayed, buried = (#KEYS - 5) / 2, {}, {}, {}, {}, {}, {}
+local count, before, made, sets, ready, delayed, buried, notes = (#KEYS - 5) / 2, {}, {}, {}, {}, {}, {}, {}
 
 local room = math.huge
 if max_backlog then
@@ -52,7 +52,7 @@ for at = 1, count do
   elseif not reply[at] then
     put(place, task, text)
     if made[1] ~= record then sets[#sets + 1], sets[#sets + 2] = record, value_of(at) end
-    buried[#buried + 1] = letter
+    if letter then buried[#buried + 1], notes[#notes + 1] = letter, KEYS[5 + at * 2] end
     room, task.state = room - (place == 'ready' and 1 or 0), place
     here[record], reply[at] = task, { 'added', place }
   end
@@ -68,5 +68,8 @@ for at = 1, #sets, 2 do made[#made + 1] = sets[at] end
 if #ready > 0 then write_or(undo, 'ZADD', keys.ready, unpack(ready)) end
 for at = 2, #ready, 2 do added[#added + 1] = ready[at] end
 if #delayed > 0 then write_or(undo, 'ZADD', keys.timers, unpack(delayed)) end
-if #buried > 0 then redis.call('ZREM', keys.dead, unpack(buried)) end
+if #buried > 0 then
+  redis.call('ZREM', keys.dead, unpack(buried))
+  redis.call('DEL', unpack(notes))
+end
 return reply

@@ -30,6 +30,19 @@ test("a task whose record is lost is dead when its turn comes, and enqueued anew
   expect((await queue.complete(task.lease.id)).status).toBe(200);
 });
 
+test("a task enqueued anew after its record was lost has no failure of before, and leaves none", async () => {
+  const { world, queue } = await openQueue();
+  await queue.enqueue({ id: "t1" });
+  await queue.fail((await claimOne(queue)).lease.id, { delay_ms: 0, error: "of before" });
+  await world.redis("DEL", queue.keys.record("t1"));
+  expect((await queue.claim()).body.reason).toBe("empty");
+  expect((await queue.task("t1")).body).toMatchObject({ reason: "record-lost", error: "of before" });
+  await queue.enqueue({ id: "t1" });
+  expect((await queue.task("t1")).body).not.toHaveProperty("error");
+  await queue.complete((await claimOne(queue)).lease.id);
+  expect(await world.redis("EXISTS", queue.keys.failure("t1"))).toBe(0);
+});
+
 test("of several tasks claimed together, one whose record is lost takes no other with it", async () => {
   const { world, queue } = await openQueue();
   for (const id of ["t1", "t2", "t3"]) await queue.enqueue({ id });
