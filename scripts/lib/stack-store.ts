@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startRedisRest } from "../redis-rest.ts";
+import { holdFolder } from "./hold.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 
 /** The store behind a Worker: given by the environment, or a private Redis and a front that stop() ends. */
@@ -32,8 +33,25 @@ export function storeFromEnv(env: Record<string, string | undefined>): StackStor
 
 /** Starts a private Redis with its data in `dir`, and the REST front before it; rejects with the reason of either. */
 export async function startPrivateStore(options: StackStoreOptions): Promise<StackStore> {
-  const { appendonly = false, fresh = false, onDeath } = options;
   const dir = join(options.dir, "redis");
+  mkdirSync(dir, { recursive: true });
+  // Two Redis in one folder would write over each other's data, and a fresh one would remove the other's.
+  const letGo = await holdFolder(options.dir);
+  try {
+    const store = await startHeld(dir, options);
+    const stop = async () => {
+      await store.stop();
+      await letGo();
+    };
+    return { ...store, stop };
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+}
+
+async function startHeld(dir: string, options: StackStoreOptions): Promise<StackStore> {
+  const { appendonly = false, fresh = false, onDeath } = options;
   if (fresh) rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
   const redis = await startRedisServer({ dir, appendonly, ...(onDeath && { onDeath }) });

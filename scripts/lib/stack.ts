@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseEnv } from "../../src/env.ts";
 import { type Bundle, bundleWorker } from "./bundle.ts";
 import { type KeyRecord, keyRecord, newKey } from "./keys.ts";
 import { isBusy } from "./ports.ts";
@@ -62,12 +63,15 @@ async function startBefore(
   options: StackOptions,
 ): Promise<Stack> {
   const { dir, port, onDeath } = options;
-  const key = stableKey(join(dir, "key"));
   try {
+    const key = stableKey(join(dir, "key"));
+    const settings = bindings(store, key, options);
+    // The Worker would start with them, and answer every call with a 500.
+    parseEnv(settings);
     const worker = await startWorker({
       port,
       bundle: await bundling,
-      bindings: bindings(store, key, options),
+      bindings: settings,
       logFile: join(dir, "worker.log"),
       ...(onDeath && { onDeath }),
     });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +63,19 @@ test("the key and the data stay from one start to the next, and --fresh drops th
   await third.ended;
 });
 
+test("of two that start at once on one port, one runs with the data, and the other leaves it alone", async () => {
+  const same = await args();
+  const both = [runScript("dev", [...same, "--fresh"]), runScript("dev", [...same, "--fresh"])];
+  const refused = await Promise.race(both.map(async (dev) => ({ dev, code: await dev.ended })));
+  expect(refused.code).toBe(1);
+  expect(refused.dev.said.stderr).toMatch(/^fleetgate dev: .* is in use( by another start)?\n$/);
+  const runs = both.find((dev) => dev !== refused.dev);
+  await until(() => runs?.said.stdout.includes("ready") ?? false, 50_000);
+  expect(readdirSync(join(data, same.at(-1) ?? "", "redis"))).toContain("appendonlydir");
+  runs?.child.kill("SIGTERM");
+  expect(await runs?.ended).toBe(0);
+});
+
 test("a stop while it is still starting ends what had started", async () => {
   const dev = runScript("dev", await args());
   await until(() => commandsOf(descendants(dev.pid)).includes("-server"));
@@ -98,6 +111,12 @@ test.each([
   [["--port", "x"], {}, /^fleetgate dev: --port x is no port\n$/],
   [["--nonsense"], {}, /^fleetgate dev: Unknown option '--nonsense'.*\n$/],
   [[], { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" }, /^fleetgate dev: set both .*\n$/],
+  [
+    [],
+    { UPSTASH_REDIS_REST_URL: "redis://x", UPSTASH_REDIS_REST_TOKEN: "t" },
+    /REDIS_REST_URL: Invalid.*\n$/,
+  ],
+  [[], { LOG_LEVEL: "loud" }, /^fleetgate dev: the Worker's settings are wrong: LOG_LEVEL: .*\n$/],
 ])("%j with %j is one line and exit code 1", async (wrong, env, line) => {
   const dev = runScript("dev", [...wrong, ...(wrong.length ? [] : await args())], env);
   expect(await dev.ended).toBe(1);
