@@ -32,6 +32,10 @@ function readOptions() {
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new Error(`--port ${values.port} is no port`);
+  if (values.fresh && process.env.UPSTASH_REDIS_REST_URL)
+    throw new Error(
+      "--fresh forgets what a private Redis kept, and UPSTASH_REDIS_REST_URL names another store",
+    );
   return { ...values, port };
 }
 
@@ -53,6 +57,10 @@ async function main() {
   // Both of Cloudflare's crons at once: what the handler does is idempotent, and its errors are in the Worker's log.
   setInterval(() => stack.worker.scheduled().catch(() => {}), CRON_MS);
   console.log(`fleetgate ready url=${stack.url} key=${stack.key}`);
+  if (stack.redis) return;
+  const { ok } = await fetch(`${stack.url}/readyz`);
+  if (!ok)
+    console.error("fleetgate dev: the store does not answer as it should; until it does, calls get 503");
 }
 
 /** Ends all that was started, then this process: 0 when somebody asked for it, 1 when a part died. */

@@ -108,6 +108,20 @@ test("a store in the environment is used, no Redis is started, and workerd's dea
 });
 
 test.each([
+  ["a dead store", "http://127.0.0.1:1", "x"],
+  ["a wrong token", inject("restUrl"), "wrong"],
+])("%s is told, and the coordinator runs on until it is mended", async (_, url, token) => {
+  const dev = await startDev(await args(), { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token });
+  await until(() => dev.said.stderr !== "");
+  expect(dev.said.stderr).toBe(
+    "fleetgate dev: the store does not answer as it should; until it does, calls get 503\n",
+  );
+  expect((await dev.call("/v1/fleets")).status).toBe(503);
+  dev.child.kill("SIGTERM");
+  expect(await dev.ended).toBe(0);
+});
+
+test.each([
   [["--port", "x"], {}, /^fleetgate dev: --port x is no port\n$/],
   [["--nonsense"], {}, /^fleetgate dev: Unknown option '--nonsense'.*\n$/],
   [[], { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" }, /^fleetgate dev: set both .*\n$/],
@@ -116,6 +130,7 @@ test.each([
     { UPSTASH_REDIS_REST_URL: "redis://x", UPSTASH_REDIS_REST_TOKEN: "t" },
     /REDIS_REST_URL: Invalid.*\n$/,
   ],
+  [["--fresh"], { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" }, /^fleetgate dev: --fresh forgets .*\n$/],
   [[], { LOG_LEVEL: "loud" }, /^fleetgate dev: the Worker's settings are wrong: LOG_LEVEL: .*\n$/],
 ])("%j with %j is one line and exit code 1", async (wrong, env, line) => {
   const dev = runScript("dev", [...wrong, ...(wrong.length ? [] : await args())], env);
