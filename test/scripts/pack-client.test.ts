@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packClient } from "../../scripts/lib/client-package.ts";
+import { runScript } from "./dev-process.ts";
 
 const require = createRequire(import.meta.url);
 const TSC = join(dirname(require.resolve("typescript/package.json")), "bin/tsc");
@@ -34,6 +35,18 @@ function typeCheck(name: string, options: object): string {
   writeFileSync(join(project, name), JSON.stringify(config));
   return run(process.execPath, TSC, "-p", name);
 }
+
+it.each([
+  ["--nonsense", "Unknown option '--nonsense'"],
+  ["a b", '"b" is one folder too many'],
+  ["/dev/null/x", "ENOTDIR"],
+])("scripts/pack-client %s is one line and exit code 1", async (args, why) => {
+  const run = runScript("pack-client", args.split(" "));
+  expect(await run.ended).toBe(1);
+  expect(run.said.stdout).toBe("");
+  expect(run.said.stderr).toMatch(/^fleetgate pack-client: .*\n$/);
+  expect(run.said.stderr).toContain(why);
+});
 
 describe("the packed client", { timeout: 120_000 }, () => {
   beforeAll(() => {
