@@ -40,9 +40,20 @@ function readScopes(list: string | undefined): string[] {
   return scopes;
 }
 
+function readRecords(file: string): KeyRecord[] {
+  let records: unknown;
+  try {
+    records = JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    throw new Error(`${file} cannot be read as JSON`);
+  }
+  if (!Array.isArray(records) || records.some((record) => typeof record?.id !== "string"))
+    throw new Error(`${file} holds no JSON array of keys`);
+  return records;
+}
+
 function append(file: string, record: KeyRecord) {
-  const records: unknown = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [];
-  if (!Array.isArray(records)) throw new Error(`${file} holds no JSON array of keys`);
+  const records = existsSync(file) ? readRecords(file) : [];
   if (records.some(({ id }) => id === record.id))
     throw new Error(`${file} already has a key with id ${record.id}`);
   writeFileSync(file, `${JSON.stringify([...records, record], null, 2)}\n`, { mode: 0o600 });
@@ -67,10 +78,15 @@ function main() {
 
 /** Cloudflare never shows a secret again, so the array of records lives with you and is put as a whole. */
 function instructions(file: string | undefined): string {
-  if (file) return `\nTo put it in force:\n  npx wrangler secret put FLEETGATE_KEYS < ${file}`;
+  if (file) return `\nTo put it in force:\n  npx wrangler secret put FLEETGATE_KEYS < ${quoted(file)}`;
   return `
 To put it in force, add the record to your JSON array of records (--append FILE does that), then:
   npx wrangler secret put FLEETGATE_KEYS < FILE`;
+}
+
+/** As a shell reads it, whatever is in its name. */
+function quoted(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
 }
 
 try {

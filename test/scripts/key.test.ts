@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -50,6 +50,28 @@ test("--append collects records in a file that only its owner may read, and refu
   });
   expect(JSON.parse(readFileSync(file, "utf8")).map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("a file with a space in its name is quoted for the shell", async () => {
+  const { stdout } = await key("--id", "a", "--scopes", "read", "--append", join(dir, "my keys.json"));
+  expect(stdout).toContain(`FLEETGATE_KEYS < '${join(dir, "my keys.json")}'\n`);
+});
+
+test.each([
+  ["{oops", "cannot be read as JSON"],
+  ["", "cannot be read as JSON"],
+  ['{"id":"a"}', "holds no JSON array of keys"],
+  ["[null]", "holds no JSON array of keys"],
+])("--append to a file with %j names the file and leaves it as it is", async (text, why) => {
+  const file = join(dir, "other.json");
+  writeFileSync(file, text);
+  const { code, stdout, stderr } = await key("--id", "a", "--scopes", "read", "--append", file);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `fleetgate key: ${file} ${why}\n`,
+  });
+  expect(readFileSync(file, "utf8")).toBe(text);
 });
 
 test.each([
