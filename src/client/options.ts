@@ -38,7 +38,9 @@ export function toSettings(options: ClientOptions): Settings {
   if (url.protocol !== "https:" && url.protocol !== "http:") throw new TypeError("url must be http or https");
   if (url.username !== "" || url.password !== "") throw new TypeError("url must not hold a user or password");
   // fetch repeats a header it cannot send in its error, so such a key must not get that far.
-  if (!/^[\x21-\x7e]+$/.test(options.key)) throw new TypeError("key must be visible ASCII without spaces");
+  // It comes from the environment as a rule, where it may be missing whatever its type says.
+  if (typeof options.key !== "string" || !/^[\x21-\x7e]+$/.test(options.key))
+    throw new TypeError("key must be visible ASCII without spaces");
   return {
     url: `${url.origin}${url.pathname.replace(/\/+$/, "")}`,
     key: options.key,

@@ -41,6 +41,11 @@ describe("createClient", () => {
     expect(urls).toEqual(["https://gate.test/base/v1/fleets"]);
   });
 
+  it("refuses a key that is missing, or that no header can hold", () => {
+    for (const key of [undefined, "", "two words"])
+      expect(() => createClient({ url: "https://gate.test", key: key as string })).toThrow(TypeError);
+  });
+
   it("lets no key out through an error, even of a fetch that repeats the request", async () => {
     const fetch = (_: string, init: RequestInit): never => {
       throw Object.assign(new Error(`cannot send ${JSON.stringify(init.headers)}`), { init });

@@ -13,7 +13,7 @@ import pytest
 from support.proxy import Proxy
 from support.until import until
 
-from fleetgate import Client, Fleet, Queue, RawJson, Task, TaskFailed, Worker
+from fleetgate import Client, Fleet, Queue, RawJson, Request, Response, Task, TaskFailed, Worker
 
 TTL = 3.0
 
@@ -240,3 +240,15 @@ def test_waiting_for_a_slot_counts_no_delivery(queue: Queue, fleet: Fleet) -> No
 def test_a_worker_needs_sensible_arguments(queue: Queue) -> None:
     with pytest.raises(ValueError, match="concurrency"):
         queue.worker(lambda _: None, concurrency=0)
+
+
+def test_a_key_that_may_not_read_hears_that_the_fleet_must_be_given() -> None:
+    def refuse(_: Request) -> Response:
+        return Response(
+            403,
+            {},
+            b'{"status": 403, "code": "wrong-scope", "detail": "this call needs the scope read or admin"}',
+        )
+
+    with pytest.raises(ValueError, match="its fleet must be given: fleet=, --fleet"):
+        Client("http://x", "fg_k", transport=refuse).queue("infer").work(lambda _: None)

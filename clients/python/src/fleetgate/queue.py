@@ -7,6 +7,7 @@ import signal
 from typing import Callable
 
 from .calls.queues import QueueCalls
+from .errors import ProblemError
 from .fleet import Fleet
 from .keeper.pod import Pod
 from .keeper.shutdown import Ending, can_listen, on_signals
@@ -42,7 +43,7 @@ class Queue(QueueCalls):
         if concurrency < 1:
             raise ValueError("concurrency must be 1 or more")
         longest = None if grace is None else seconds("grace", grace)
-        own = pod or self._fleet(fleet or self.get()["config"]["fleet"]).join(slots=concurrency)
+        own = pod or self._fleet(fleet or fleet_of(self)).join(slots=concurrency)
         return Worker(
             self,
             own,
@@ -86,3 +87,14 @@ class Queue(QueueCalls):
             return worker.run()
         finally:
             stop_listening()
+
+
+def fleet_of(queue: QueueCalls) -> str:
+    """The queue's fleet, as the coordinator has it; ValueError where the key may not read it."""
+    try:
+        return queue.get()["config"]["fleet"]
+    except ProblemError as error:
+        if error.code != "wrong-scope":
+            raise
+        missing = "this key may not read the queue (scope read), so its fleet must be given: fleet=, --fleet"
+        raise ValueError(missing) from error

@@ -12,6 +12,7 @@ from typing import IO, Any
 from ..client import Client
 from ..jsontext import RawJson
 from ..keeper.shutdown import Ending, on_signals
+from ..queue import fleet_of
 from ..work.task import Task, TaskFailed
 from .exits import USAGE
 from .launch import Command, leaving, start
@@ -54,7 +55,7 @@ def run(client: Client, options: argparse.Namespace) -> int:
         print(_NO_COMMAND, file=sys.stderr)
         return USAGE
     queue = client.queue(options.queue)
-    fleet = options.fleet or queue.get()["config"]["fleet"]
+    fleet = options.fleet or fleet_of(queue)
     runs = _Runs(options.command, options.kill_after)
     ending = Ending()
     # From before it joins until it has left: a signal of those moments must not leave a pod behind.
