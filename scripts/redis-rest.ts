@@ -5,7 +5,7 @@ import { createRestHandler } from "./lib/rest-server.ts";
 
 const HELP = `redis-rest: the Upstash REST protocol before any Redis
 
-  node scripts/redis-rest.ts --redis-url redis://127.0.0.1:6379 --token TOKEN [--port 8079] [--host 127.0.0.1]
+  node_modules/.bin/node scripts/redis-rest.ts --redis-url redis://127.0.0.1:6379 --token TOKEN [--port 8079] [--host 127.0.0.1]
 
   --redis-url  redis:// or rediss:// (or REDIS_URL in the environment); Redis 7.0 or newer, or Valkey
   --token      the bearer token that callers must send (or UPSTASH_REDIS_REST_TOKEN)
