@@ -35,7 +35,7 @@ function readOptions() {
     options: {
       quick: { type: "boolean", default: false },
       write: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   const [name = "all", more] = positionals;

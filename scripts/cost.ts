@@ -12,7 +12,9 @@ const HELP = `fleetgate cost: what a month costs on Upstash and Cloudflare Worke
 const PAGE = fileURLToPath(new URL("../docs/cost.md", import.meta.url));
 
 try {
-  const { values } = parseArgs({ options: { write: { type: "boolean" }, help: { type: "boolean" } } });
+  const { values } = parseArgs({
+    options: { write: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+  });
   if (values.help) process.stdout.write(HELP);
   else if (values.write) writeFileSync(PAGE, costPage());
   else process.stdout.write(costPage());

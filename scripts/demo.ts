@@ -34,7 +34,7 @@ function readOptions() {
       seconds: { type: "string", default: "60" },
       queue: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   const { url, key } = values;

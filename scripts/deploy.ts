@@ -53,7 +53,9 @@ function checkRemote(): void {
 try {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
-  const { values } = parseArgs({ options: { secrets: text, "dry-run": flag, help: flag } });
+  const { values } = parseArgs({
+    options: { secrets: text, "dry-run": flag, help: { ...flag, short: "h" } },
+  });
   if (values.help) {
     process.stdout.write(HELP);
   } else {

@@ -26,7 +26,7 @@ function readOptions() {
       port: { type: "string", default: "8787" },
       fresh: { type: "boolean", default: false },
       data: { type: "string", default: DATA },
-      help: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
     },
   });
   const port = Number(values.port);

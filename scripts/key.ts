@@ -19,7 +19,14 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 function readOptions() {
   const text = { type: "string" } as const;
   const { values } = parseArgs({
-    options: { id: text, scopes: text, fleets: text, queues: text, append: text, help: { type: "boolean" } },
+    options: {
+      id: text,
+      scopes: text,
+      fleets: text,
+      queues: text,
+      append: text,
+      help: { type: "boolean", short: "h" },
+    },
   });
   return values;
 }

@@ -59,7 +59,7 @@ async function main() {
       token: { type: "string" },
       host: { type: "string" },
       port: { type: "string" },
-      help: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
     },
   });
   if (values.help) return void process.stdout.write(HELP);

@@ -139,8 +139,8 @@ test.each([
   expect(dev.said.stderr).toMatch(line);
 });
 
-test("--help explains and starts nothing", async () => {
-  const dev = runScript("dev", ["--help"]);
+test.each(["--help", "-h"])("%s explains and starts nothing", async (help) => {
+  const dev = runScript("dev", [help]);
   expect(await dev.ended).toBe(0);
   expect(dev.said.stdout).toContain("./scripts/dev [--port 8787] [--fresh]");
 });
