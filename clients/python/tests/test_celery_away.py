@@ -85,3 +85,16 @@ def test_a_task_runs_once_though_its_workers_connections_were_cut(farm: Farm) ->
     result.get(30)
     until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left", TTL)
     assert sum(line.startswith("start") for worker in workers for line in worker.lines) == 1
+
+
+def test_a_task_runs_though_the_connection_was_cut_before_the_pool_had_it(farm: Farm) -> None:
+    farm.worker("w-0", pool="prefork").says("ready")
+    for at in range(6):
+        result = farm.send("urgent", f"a{at}", 0.2)
+        until(lambda: farm.unacked == 1, "its message is taken")
+        # While its slot is asked for, while it is on its way to the pool, and after that.
+        time.sleep(0.002 * at)
+        for kind in ("normal", "pubsub"):
+            farm.redis.client_kill_filter(_type=kind, skipme=True)
+        result.get(20)
+        until(lambda: (farm.busy, farm.queued, farm.unacked) == (0, 0, 0), "nothing is left", TTL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, Callable
 
 from celery.worker.state import active_requests, reserved_requests
@@ -51,11 +52,15 @@ class Running:
             self._end(slot)
             raise
 
-    def drop_unsent(self) -> None:
-        """Gives back what Celery dropped when it lost its connection, before the pool had it."""
+    def drop_unsent(self, in_pool: Container[str] | None) -> None:
+        """Gives back what Celery dropped when it lost its connection, before a process of the pool had begun it.
+
+        `in_pool` has the ids of the tasks that the pool still knows; None where a pool forgets none.
+        """
         for request in list(self._requests.values()):
             known = request in reserved_requests or request in active_requests
-            if not known and request._apply_result is None:
+            dropped = request._apply_result is None if in_pool is None else request.id not in in_pool
+            if dropped and not known:
                 request.reject(requeue=True)
 
     def stop(self) -> None:

@@ -58,7 +58,7 @@ class GatedWorker:
         """The connection to the broker was made, or made anew."""
         if self._unacked is not None:
             self._unacked.connected(consumer.task_consumer.channel)
-        self._running.drop_unsent()
+        self._running.drop_unsent(_jobs_in(consumer.pool))
         self._intake.connected(consumer)
 
     def drain_soon(self) -> None:
@@ -83,6 +83,13 @@ class GatedWorker:
 
     def _settle_soon(self) -> None:
         self._consumer.call_soon(self._intake.settle)
+
+
+def _jobs_in(pool: Any) -> set[str] | None:
+    """The ids of the tasks that a prefork pool has; other pools forget none when the connection is lost."""
+    if not isinstance(pool, PreforkPool):
+        return None
+    return {job.correlation_id for job in pool._pool._cache.values()}
 
 
 def _unacked(worker: Any, setup: Setup) -> Unacked | None:
