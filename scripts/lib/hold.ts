@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createServer } from "node:net";
 
 /**
@@ -8,11 +7,12 @@ import { createServer } from "node:net";
  */
 export async function holdFolder(dir: string): Promise<() => Promise<void>> {
   if (process.platform !== "linux") return async () => {};
-  const name = createHash("sha256").update(realpathSync(dir)).digest("hex");
+  // Not by its path: containers on one network may each have such a folder.
+  const { dev, ino } = statSync(dir);
   const server = createServer().unref();
   await new Promise<void>((resolve, reject) => {
     server.once("error", () => reject(new Error(`${dir} is in use by another start`)));
-    server.listen(`\0fleetgate-${name}`, resolve);
+    server.listen(`\0fleetgate-${dev}-${ino}`, resolve);
   });
   return () => new Promise((resolve) => server.close(() => resolve()));
 }
